@@ -1,0 +1,13 @@
+# Warnings and sanitizers as interface targets, linked privately so that an installed package does not ask for them.
+add_library(smile_compile_options INTERFACE)
+target_compile_options(smile_compile_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wconversion -Wno-sign-conversion
+  # One source, one rounding: fused multiply-add appears only where a kernel writes it.
+  -ffp-contract=off)
+if(SMILE_WARNINGS_AS_ERRORS)
+  target_compile_options(smile_compile_options INTERFACE -Werror)
+endif()
+if(SMILE_SANITIZE)
+  add_compile_options(-fsanitize=${SMILE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${SMILE_SANITIZE})
+endif()

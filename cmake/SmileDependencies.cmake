@@ -1,0 +1,11 @@
+# What the core library needs; docs/dependencies.md says what each is for.
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(Boost 1.74 REQUIRED)
+find_path(SMILE_RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
+find_path(SMILE_HIGHWAY_INCLUDE_DIR hwy/highway.h REQUIRED)
+find_library(SMILE_HIGHWAY_LIBRARY hwy REQUIRED)
+find_package(CLI11 REQUIRED)

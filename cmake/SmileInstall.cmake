@@ -1,0 +1,10 @@
+# Install and export: find_package(smile) gives smile::core and needs nothing but threads and the libraries linked in.
+include(CMakePackageConfigHelpers)
+install(TARGETS smile_core EXPORT smile_core_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/smile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT smile_core_targets NAMESPACE smile:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/smile)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/smileConfig.cmake.in ${PROJECT_BINARY_DIR}/smileConfig.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/smile)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/smileConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/smileConfig.cmake ${PROJECT_BINARY_DIR}/smileConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/smile)
