@@ -1,0 +1,119 @@
+/// A table split, scaled and labelled: what a model trains on, and how to undo the scaling (spec 2.4).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "smile/data/table.hpp"
+#include "smile/targets/likelihood.hpp"
+
+namespace smile {
+
+/// Whose mean and standard deviation scale the features and the regression target.
+enum class NormalizeWith {
+  train,  ///< the training rows': no test row has a say
+  all,    ///< all rows', as the authors do
+  none,   ///< no scaling
+};
+
+struct DatasetOptions {
+  Task task = Task::mean_regression;
+  std::string target_column;          ///< name or index from 0; empty: the last column
+  std::vector<std::string> features;  ///< names or indices; empty: all but the target
+  double train_fraction = 0.7, valid_fraction = 0.1, test_fraction = 0.2;
+  NormalizeWith normalize_with = NormalizeWith::train;
+  std::uint64_t seed = 0;
+  /// Only the first so many rows of the shuffled file; the class counts stay those of the whole file.
+  std::optional<std::size_t> max_rows;
+};
+
+/// x_scaled = (x − mean)/sd; where sd = 0 (constant column) x_scaled = 0.
+struct Normalisation {
+  std::vector<double> feature_mean, feature_sd;  ///< @shape [inputs]; sd over n (population)
+  double target_mean = 0, target_sd = 1;         ///< 0 and 1 for classification
+
+  double scaled_target(double y) const { return (y - target_mean) / target_sd; }
+  double original_target(double scaled) const { return scaled * target_sd + target_mean; }
+  /// @param features @shape [rows, inputs] row-major, scaled in place; NaN (missing) becomes 0, the mean
+  void scale_features(std::span<double> features) const;
+};
+
+/// Original labels by class 0 … C−1, from the whole file.
+struct LabelMap {
+  std::vector<std::string> names;  ///< "3", "5", … or words; numeric labels in numeric order, words sorted
+  std::vector<std::size_t> counts;
+  std::size_t classes() const { return names.size(); }
+};
+
+/// Everything but the rows: what a prediction later needs, and where the splits came from.
+struct DatasetInfo {
+  std::string source;
+  Task task = Task::mean_regression;
+  std::uint64_t seed = 0;
+  std::vector<std::string> feature_names;
+  std::string target_name;
+  bool has_header = false;
+  std::vector<std::size_t> feature_columns;  ///< positions in the file, from 0
+  std::size_t target_position = 0;           ///< position in the file, from 0
+  std::size_t file_columns = 0;
+  std::vector<std::vector<std::string>> feature_categories;  ///< words by code; empty where numeric
+  Normalisation normalisation;
+  LabelMap labels;  ///< empty for regression
+  std::vector<std::uint32_t> train_rows, valid_rows,
+      test_rows;  ///< rows of the table, from 0, in shuffled order
+
+  std::size_t inputs() const { return feature_names.size(); }
+};
+
+/// Rows of one part, scaled.
+struct DataPart {
+  std::size_t rows = 0;
+  std::vector<double> features;  ///< @shape [rows, inputs] row-major
+  std::vector<double> targets;   ///< @shape [rows]; class numbers for classification
+};
+
+struct Dataset {
+  DatasetInfo info;
+  DataPart train, valid, test;
+  std::vector<std::string>
+      warnings;  ///< constant columns, dropped rows, classes absent from training; one line each
+};
+
+/// Shuffles with (seed, Purpose::split), takes floor(f_train N), floor(f_valid N) and the rest, scales.
+/// @throws Error for fractions that do not sum to 1 within 1e−9, an empty part, one training row to
+/// standardise, a
+///         constant regression target, a single class, labels that are no whole numbers, a task other than a
+///         table's
+Dataset assemble_dataset(const Table& table, const DatasetOptions& options);
+/// Reads and assembles. For classification the target column may hold words.
+Dataset load_dataset(const std::filesystem::path& path, TableOptions table, const DatasetOptions& options);
+
+/// Mean and population standard deviation (two passes, no overflow or underflow on the way); sd = 0 exactly
+/// where all values are equal. NaN values (missing) count as the mean. Needs one value that is not NaN.
+struct Moments {
+  double mean = 0, sd = 0;
+};
+Moments moments_of(std::span<const double> values);
+
+/// dataset_splits.npz of a run directory.
+void save_dataset_info(const DatasetInfo& info, const std::filesystem::path& path);
+DatasetInfo load_dataset_info(const std::filesystem::path& path);
+
+/// New rows for a trained model: the feature columns by name where the file has a header and the training
+/// file had one, else by position. The target column may be there (then `targets` is filled, scaled or
+/// mapped) or not.
+struct PredictionRows {
+  std::size_t rows = 0;
+  std::vector<double> features;  ///< @shape [rows, inputs], scaled as in training
+  std::vector<double> targets;   ///< @shape [rows], or empty
+};
+/// @throws Error for missing columns, another number of columns, unknown words or labels
+PredictionRows load_prediction_rows(const std::filesystem::path& path, TableOptions table,
+                                    const DatasetInfo& info);
+
+}  // namespace smile

@@ -1,0 +1,73 @@
+/// Tables of numbers from files: .data (runs of blanks and tabs), .csv (RFC 4180) and .npy (spec 2.4).
+///
+/// Nothing is guessed: what is no number is an Error "file:line:column: what; mend", with lines as an editor
+/// counts them (blank lines and the header included) and columns as fields, both from 1.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace smile {
+
+enum class Header {
+  detect,  ///< line 1 is a header if none of its fields is a number or a missing value
+  yes,
+  no,
+};
+
+/// What to do with an empty field, NA, N/A, NaN, null, none or ?. Infinities are refused whatever the policy.
+enum class MissingPolicy {
+  error,  ///< refuse, naming the first such field
+  drop,   ///< leave out the rows concerned (Table::dropped_lines)
+  mean,   ///< keep them as NaN; assemble_dataset() puts the training rows' column mean
+};
+
+struct TableOptions {
+  Header header = Header::detect;
+  MissingPolicy missing = MissingPolicy::error;
+  /// Fields end here in .csv files; '\0' detects ',', ';' or tab in the first line. Not used for .data and
+  /// .npy.
+  char delimiter = '\0';
+  /// "0,3048" means 0.3048 (with ';' or tab between fields). Off: such a field is an Error that says so.
+  bool decimal_comma = false;
+  /// Columns whose fields are words, by name or index (see column_index); coded 0, 1, … in sorted order.
+  std::vector<std::string> categorical;
+  /// The words of the categorical columns where they are known already (prediction), one list a column, empty
+  /// for numeric columns; another word is then an Error. Empty: take the words from the file.
+  std::vector<std::vector<std::string>> known_categories;
+};
+
+struct Table {
+  std::string source;                     ///< the file, as given
+  std::vector<std::string> column_names;  ///< from the header, else "column1", "column2", …
+  bool has_header = false;
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+  std::vector<double> values;      ///< @shape [rows, columns] row-major; NaN: missing (policy mean)
+  std::vector<std::size_t> lines;  ///< line of each row in the file, from 1
+  std::vector<std::vector<std::string>> categories;  ///< per column: the words, by code; empty where numeric
+  std::vector<std::size_t> dropped_lines;            ///< rows left out under MissingPolicy::drop
+  std::size_t missing_values = 0;                    ///< NaN kept under MissingPolicy::mean
+
+  double at(std::size_t row, std::size_t column) const { return values[row * columns + column]; }
+};
+
+/// Reads by the file name's extension: .csv, .npy, anything else as .data.
+/// @throws Error for a missing or unreadable file, a folder, an empty file ("no data"), binary content, rows
+/// of
+///         unequal length, and every field that is no finite number
+Table read_table(const std::filesystem::path& path, const TableOptions& options = {});
+Table read_data_table(const std::filesystem::path& path, const TableOptions& options = {});
+Table read_csv_table(const std::filesystem::path& path, const TableOptions& options = {});
+Table read_npy_table(const std::filesystem::path& path, const TableOptions& options = {});
+
+/// Position of a column given by name or, where no column has that name, by index from 0 (−1 is the last
+/// one).
+/// @throws Error that lists the names there are
+std::size_t column_index(const std::string& name_or_index, const std::vector<std::string>& names,
+                         const std::string& where);
+
+}  // namespace smile

@@ -1,0 +1,54 @@
+/// Which rows belong to mini-batch number t: a function of (seed, chain, t) alone (spec 1.1, 5.3).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "smile/random/stream.hpp"
+
+namespace smile {
+
+enum class BatchMode {
+  even,  ///< R = max(1, round(N/B)) batches an epoch, sizes differ by at most one (default)
+  keep,  ///< batches of B and a short last one
+  drop,  ///< as keep, without the short one
+};
+/// "even", "keep", "drop". @throws Error that lists them
+BatchMode batch_mode(const std::string& name);
+
+/// Batches without replacement within an epoch, reshuffled every epoch. An epoch's permutation is kept, so
+/// steps in order cost one shuffle an epoch; any order of steps gives the same batches. One object a chain.
+class BatchOrder {
+ public:
+  /// All rows in every step.
+  explicit BatchOrder(std::size_t rows);
+  /// @param batch_size  B ≥ 1; B ≥ N gives one batch of all rows. Throws Error for B = 0 and N = 0.
+  /// @param key  its purpose is Purpose::batches or Purpose::warmstart_batches
+  BatchOrder(std::size_t rows, std::size_t batch_size, BatchMode mode, StreamKey key);
+
+  /// Rows of batch t; empty where the batch is all rows (Likelihood's convention). Valid until the next call.
+  std::span<const std::uint32_t> rows(std::uint64_t t);
+  /// Number of rows in batch t, N where it is all rows.
+  std::size_t size(std::uint64_t t) const;
+  /// R, batches an epoch.
+  std::size_t batches_per_epoch() const { return batches_; }
+  std::size_t observations() const { return rows_; }
+  bool full() const { return full_; }
+
+ private:
+  struct Range {
+    std::size_t begin, end;
+  };
+  Range range(std::uint64_t t) const;
+  std::size_t rows_, batch_size_, batches_ = 1;
+  BatchMode mode_ = BatchMode::even;
+  StreamKey key_{};
+  bool full_ = true;
+  std::uint64_t epoch_ = 0;
+  std::vector<std::uint32_t> permutation_;  ///< of epoch_; empty before the first use
+};
+
+}  // namespace smile
