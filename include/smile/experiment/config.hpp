@@ -1,0 +1,281 @@
+/// The typed configuration of an experiment. Its YAML form, with type, range, default and meaning of every
+/// key, is the table in src/experiment/config_schema.cpp, from which docs/configuration.md is generated.
+///
+/// A member that is a choice between named alternatives is a string in its canonical spelling; the
+/// alternatives are in the comment beside it. After load_config every value is of the right type and in
+/// range, aliases are resolved and defaults that depend on other keys are filled in: the members can be used
+/// as they are.
+/// @source spec 5.2; defaults: spec 1, 2 and the experiment T2 of spec 4
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "smile/network/fcn.hpp"
+#include "smile/targets/likelihood.hpp"
+
+namespace smile {
+
+/// `data:`
+struct DataConfig {
+  std::string path;                          ///< required; relative to the working directory
+  std::string source = "local";              ///< local (url, huggingface, torchvision: not available)
+  std::string data_type = "tabular";         ///< tabular (image, text: not available)
+  std::string task;                          ///< required: regr, mean_regr, class (class_multilabel: no)
+  std::optional<std::string> target_column;  ///< name or index from 0; null: the last column
+  std::int64_t target_len = 1;               ///< number of target columns; 1
+  std::optional<std::vector<std::string>> features;  ///< names or indices; null: all columns but the target
+  std::optional<std::int64_t> datapoint_limit;       ///< use only the first rows; null: all
+  bool flatten = false;                              ///< images only
+  bool normalize = true;                             ///< standardise features and regression targets
+  std::string normalize_with = "train";              ///< train, all: which rows give mean and sd
+  double train_split = 0.7, valid_split = 0.1, test_split = 0.2;  ///< fractions, sum 1
+  std::optional<bool> header;                                     ///< null (written `auto`): detected
+  std::string missing = "refuse";          ///< refuse, drop (the row), mean (of the training rows)
+  std::vector<std::string> categorical;    ///< columns (names or indices) whose cells are words
+  std::string decimal = "point";           ///< point, comma
+  std::string delimiter = "auto";          ///< auto, comma, semicolon, tab, space
+  std::string augment = "identity";        ///< images only: identity, basic
+  std::optional<std::int64_t> image_size;  ///< images only: side in pixels
+};
+
+/// `model:`
+struct ModelConfig {
+  std::string model = "FCN";  ///< FCN (LeNet, ResNet7, ResNet, ViT, GPT, torchscript: not available)
+  std::vector<std::int64_t>
+      hidden_structure;             ///< widths; the last is the output width. Filled in: 16,16,16 + output
+  std::string activation = "relu";  ///< relu, tanh, sigmoid, gelu, leaky_relu, identity
+  bool use_bias = true;
+  std::string engine = "native";  ///< native (torch: not available)
+  std::int64_t out_dim = 10;
+  std::vector<std::int64_t> layers{2, 2, 2, 2};
+  std::int64_t patch_size = 8, dim = 64, depth = 3, num_heads = 4;
+  std::int64_t transformer_fc_dim = 2048, classifier_fc_dim = 2048;
+  std::int64_t vocab_size = 1000, context_len = 8, emb_size = 256, n_blocks = 6, n_heads = 8, qkv_dim = 512;
+  bool bias = false;
+  double dropout = 0.0;
+  std::string dtype = "float32";       ///< float32, float64
+  std::string gpt_block = "pre-norm";  ///< pre-norm, authors
+  std::optional<std::string> path;     ///< TorchScript file
+
+  /// `activation` as the engine's type.
+  Activation activation_kind() const;
+};
+
+/// `training.warmstart.optimizer_config:`. A value that is null does not apply to the chosen optimiser or
+/// schedule.
+struct OptimizerConfig {
+  std::string name = "adamw";  ///< sgd, adam, adamw (ivon: not available)
+  double learning_rate = 0.01;
+  double weight_decay = 0.005;
+  double momentum = 0.0;                    ///< sgd
+  bool nesterov = false;                    ///< sgd
+  double b1 = 0.9, b2 = 0.999, eps = 1e-8;  ///< adam, adamw
+  /// ivon
+  double beta1 = 0.9, beta2 = 0.999, h0 = 1.0, ess = 100.0,
+         clip_radius = std::numeric_limits<double>::infinity();
+  bool rescale_lr = true;
+  std::int64_t num_mc_samples = 1;
+
+  std::string lr_schedule =
+      "constant";  ///< constant, linear, cosine_decay (cosine, cosine_warmup: not available)
+  /// linear: init_value → end_value over transition_steps, then constant.
+  /// cosine_decay: init_value → peak_value linearly over warmup_steps, then to end_value by step decay_steps
+  /// (which counts the warm-up), cosine to the power `exponent`. Steps are optimiser updates.
+  double init_value = 0.0, peak_value = 0.0, end_value = 0.0, exponent = 1.0;
+  std::int64_t warmup_steps = 0, decay_steps = 1, transition_steps = 1;
+};
+
+/// `training.warmstart:`
+struct WarmstartConfig {
+  bool include = true;  ///< false: chains start from draws of the prior
+  OptimizerConfig optimizer_config;
+  std::optional<std::string> warmstart_exp_dir;  ///< take the members of an earlier run
+  std::int64_t max_epochs = 200;
+  std::optional<std::int64_t> batch_size = 64;  ///< null: all rows
+  std::optional<std::int64_t> patience = 10;    ///< epochs without improvement; null: no early stopping
+  bool permutation_warmstart = false;
+  std::string keep = "best";  ///< best, last
+};
+
+/// `training.sampler.smile_tuning:` (spec 1.8). Filled in per sampler: -naive: reset_prob 1, adaption_prob 0;
+/// -auto: reset_prob 0.999 unless given, adaption_prob 0.
+struct SmileTuning {
+  double reset_prob = 0.98;         ///< 1 − κ, in (0, 1]; 1 switches the guardrail off
+  double adaption_prob = 0.1;       ///< a, in [0, 1); 0 switches adaptation off
+  double adaption_strength = 0.02;  ///< in [0, 1)
+  double smoothing_factor = 0.01;   ///< β, in (0, 1]
+  double alpha = 0.01;              ///< rate of the moving averages of 1.7 and 1.13, in (0, 1]
+};
+
+/// `training.sampler.prior_config:` (spec 2.2). Null: the prior does not use it; filled in where it does.
+struct PriorConfig {
+  std::string name = "StandardNormal";  ///< the eleven names of spec 2.2
+  std::optional<double> loc, scale, loc_bias, factor, limit;
+  std::optional<std::int64_t> seed;  ///< EpsStandardNormal: of its fixed offsets
+};
+
+/// `training.sampler.scheduler_config_warm:` and `_samp:` (spec 1.9).
+struct SchedulerConfig {
+  std::string name = "none";  ///< none (fixed step or step-size rule), constant, linear, cosine
+  double exploration = 0.25;  ///< fraction in [0, 1): no samples are taken there
+  double init_step_size = 1e-3;
+  double target_step_size = 0.0;
+  std::int64_t n_cycles = 4;  ///< cosine
+};
+
+/// `training.sampler:`
+struct SamplerConfig {
+  /// Canonical: smile-naive, psmile-naive, smile, psmile, smile-auto, psmile-auto, mclmc, sgld, psgld, csgld,
+  /// sghmc, adasghmc, rmsprop-sghmc, sgnht (hmc, nuts, mams: not available).
+  std::string name = "psmile-auto";
+  bool epoch_wise_sampling = false;              ///< multiplies warm-up, samples and thinning by floor(N/B)
+  std::optional<std::int64_t> batch_size = 256;  ///< null: all rows
+  std::int64_t burn_in = 0;                      ///< stored samples dropped from the start of every chain
+  std::int64_t warmup_steps = 10000;
+  std::int64_t n_chains = 8;
+  std::int64_t n_samples = 10000;  ///< steps, before thinning
+  std::int64_t n_thinning = 10;
+  bool use_warmup_as_init = true;
+  bool keep_warmup = false;
+  std::vector<std::string> params_frozen;
+
+  double step_size = 1e-3;
+  std::string step_size_rule = "turn";  ///< fixed, energy, turn; filled in per sampler
+  double turn_angle = 0.06;
+  SmileTuning smile_tuning;
+  std::string integrator = "mclachlan";  ///< mclachlan, velocity-verlet, position-verlet, three-stage
+  std::string energy = "carried";        ///< carried, fresh
+  double decoherence_length = std::numeric_limits<double>::infinity();  ///< ℓ > 0; infinity: off
+  double gradient_clip = 1e6;                                           ///< may be infinity (off)
+  std::string batches = "even";                                         ///< even, keep, drop
+  std::string likelihood_scale = "exact";                               ///< exact (N/B_t), floor (floor(N/B))
+
+  std::string quantile = "exact";           ///< exact, wilson-hilferty
+  std::string variance_floor = "relative";  ///< relative, absolute
+  bool outlier_clip = true;
+  std::string adaption_balance = "paper";   ///< paper, symmetric
+  std::string adapt_during = "always";      ///< always, warmup
+  std::string reset_velocity = "keep";      ///< keep, gradient, random, authors
+  std::string reset_gradient = "restored";  ///< restored, stale
+  std::string nonfinite = "divergence";     ///< divergence, authors
+  double max_nonfinite_fraction = 0.5;      ///< over 100 steps
+
+  std::string preconditioner_init = "zero";           ///< zero, first-gradient
+  std::string preconditioner_centre = "mean";         ///< mean, none, authors
+  std::string preconditioner_scale = "rms";           ///< rms, inverse-rms
+  std::optional<double> preconditioner_floor = 0.03;  ///< r; null (written `absolute`): clip to [1e-2, 1e4]
+
+  std::string log_sigma_init = "residual";  ///< residual, zero (mean_regr)
+
+  bool diagonal_preconditioning = false;  ///< mclmc
+  double desired_energy_var = 1.0;        ///< known for the authors' files; no sampler here uses it
+  double desired_energy_var_start = 0.5, desired_energy_var_end = 0.1;  ///< mclmc
+  double trust_in_estimate = 1.5;                                       ///< mclmc
+  double num_effective_samples = 100.0;                                 ///< mclmc
+  double step_size_init = 0.01;                                         ///< mclmc
+
+  double temperature = 1.0;                        ///< sgld, psgld, csgld, sghmc, sgnht
+  double mdecay = 0.05;                            ///< α: sghmc, adasghmc, rmsprop-sghmc
+  double momentum_resampling = 0.0;                ///< sghmc: probability per step
+  double beta_hat = 0.0;                           ///< sghmc: β̂ in [0, α]
+  double running_avg_factor = 0.99;                ///< rmsprop-sghmc: ρ
+  double psgld_alpha = 0.99, psgld_lambda = 1e-5;  ///< psgld
+  double sgnht_diffusion = 1.0;                    ///< sgnht: A
+  bool explore_without_noise = false;              ///< csgld
+  std::int64_t n_integration_steps = 1;
+
+  PriorConfig prior_config;
+  SchedulerConfig scheduler_config_warm, scheduler_config_samp;
+
+  /// Samplers that move on mini-batches: all but mclmc.
+  bool is_stochastic() const;
+  /// smile… and psmile…
+  bool is_stochastic_microcanonical() const;
+  /// psmile-naive, psmile, psmile-auto: the gradient-noise preconditioner of spec 1.7 is on.
+  bool is_preconditioned() const;
+};
+
+/// `training.tokenizer:` (text only)
+struct TokenizerConfig {
+  std::string tokenizer = "SingleChar";  ///< SingleChar, CustomBPE, BPE, BERT
+  std::optional<std::int64_t> max_vocab_size, pad_len;
+};
+
+/// `training:`
+struct TrainingConfig {
+  WarmstartConfig warmstart;
+  SamplerConfig sampler;
+  TokenizerConfig tokenizer;
+};
+
+/// `evaluation_args:`
+struct EvaluationArgs {
+  std::vector<std::string> phases{"ensemble_initialization", "sampling"};
+  std::int64_t pred_sampling_factor = 1;  ///< predictive draws a stored sample, for the intervals
+  std::int64_t samples_batch_size = 100;  ///< stored samples evaluated together
+  std::int64_t data_batch_size = 256;     ///< test rows evaluated together
+  double kappa = 0.0;                     ///< known for the authors' files
+  std::vector<double> nominal_coverages{0.5, 0.8, 0.9, 0.95};
+  std::string evaluate_rows = "all";  ///< all, whole-batches
+  std::int64_t ece_bins = 15;
+  std::int64_t n_splits = 4;               ///< parts of a chain in the chain-wise R̂
+  std::int64_t diagnose_parameters = 100;  ///< parameters (drawn at random) with R̂ and ESS
+  std::int64_t n_orderings = 10;           ///< LppdCum: random orders of the chains
+  std::optional<std::int64_t> datapoint_limit;
+  std::optional<std::string> ood;  ///< file of an out-of-distribution set
+};
+
+/// The whole file.
+struct Config {
+  std::string saving_dir = "results";
+  std::string experiment_name = "experiment";  ///< filled in: the configuration file's name without ending
+  std::string compat = "none";                 ///< none, authors (spec 1.12)
+  DataConfig data;
+  ModelConfig model;
+  TrainingConfig training;
+  std::int64_t rng = 42;  ///< seed, ≥ 0
+  bool logging = true;
+  std::string logging_level = "INFO";  ///< DEBUG, INFO, WARNING, ERROR, CRITICAL
+  std::vector<std::string> evaluations{"PredPerf", "Lppd", "Calibration", "Crhat", "Ess", "ChainVar"};
+  EvaluationArgs evaluation_args;
+  std::string device = "cpu";  ///< cpu (cuda: not available)
+
+  /// `data.task` as the engine's type.
+  Task task() const;
+
+  /// Not part of the file and not compared: keys that have no effect and other remarks, one line each.
+  std::vector<std::string> warnings;
+  /// Not part of the file and not compared: dotted keys that the file, an option or a search point has set.
+  std::set<std::string> given;
+};
+
+/// Equal in every key.
+bool operator==(const Config& a, const Config& b);
+
+/// One key set from outside the file.
+struct Setting {
+  std::string key;    ///< dotted, e.g. "training.sampler.step_size"
+  std::string value;  ///< YAML text, e.g. "0.01", "[16, 16, 1]"
+  std::string where;  ///< for messages, e.g. "--set training.sampler.step_size", "sweep.yaml:4"
+};
+
+/// Parses "a.b.c=value" of `--set`. Throws Error where there is no '=' or no key.
+Setting parse_setting(const std::string& text);
+
+/// Reads and checks a configuration file, then applies `settings` in order (the last one wins).
+/// Throws Error with file:line, key, value and what is allowed.
+Config load_config(const std::string& file, const std::vector<Setting>& settings = {});
+/// The same from text; `name` stands for the file in messages.
+Config parse_config(const std::string& text, const std::string& name,
+                    const std::vector<Setting>& settings = {});
+
+/// The completed configuration as YAML: every key that has an effect or was given. Reading it again gives an
+/// equal Config.
+std::string to_yaml(const Config& config);
+
+}  // namespace smile
