@@ -36,6 +36,8 @@ class BatchOrder {
   /// R, batches an epoch.
   std::size_t batches_per_epoch() const { return batches_; }
   std::size_t observations() const { return rows_; }
+  /// B as it was asked for, N for the full batch.
+  std::size_t batch_size() const { return batch_size_; }
   bool full() const { return full_; }
 
  private:

@@ -1,0 +1,72 @@
+#include "smile/targets/batch_order.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "smile/error.hpp"
+
+namespace smile {
+
+BatchMode batch_mode(const std::string& name) {
+  if (name == "even") return BatchMode::even;
+  if (name == "keep") return BatchMode::keep;
+  if (name == "drop") return BatchMode::drop;
+  throw Error("batches", "'" + name + "' is not a way to make batches", "choose even, keep or drop");
+}
+
+BatchOrder::BatchOrder(std::size_t rows) : rows_(rows), batch_size_(rows) {
+  if (rows == 0)
+    throw Error("batches", "there are no training rows", "give data with at least one training row");
+}
+
+BatchOrder::BatchOrder(std::size_t rows, std::size_t batch_size, BatchMode mode, StreamKey key)
+    : rows_(rows), batch_size_(batch_size), mode_(mode), key_(key) {
+  if (rows == 0)
+    throw Error("batches", "there are no training rows", "give data with at least one training row");
+  if (rows > std::numeric_limits<std::uint32_t>::max())
+    throw Error("batches", std::to_string(rows) + " rows are too many", "use fewer than 2^32 rows");
+  if (batch_size == 0) throw Error("batch_size", "0 rows make no batch", "set it to 1 or more");
+  if (batch_size < rows) {
+    switch (mode) {
+      case BatchMode::even:
+        // round(N/B) without floating point; N ≥ B, so that it is at least 1.
+        batches_ = (2 * rows + batch_size) / (2 * batch_size);
+        break;
+      case BatchMode::keep:
+        batches_ = (rows + batch_size - 1) / batch_size;
+        break;
+      case BatchMode::drop:
+        batches_ = rows / batch_size;
+        break;
+    }
+  }
+  // One batch of an epoch is all rows, unless it is a full one with a short one dropped.
+  full_ = batch_size >= rows || (mode == BatchMode::even && batches_ == 1);
+}
+
+BatchOrder::Range BatchOrder::range(std::uint64_t t) const {
+  const auto k = static_cast<std::size_t>(t % batches_);
+  if (mode_ == BatchMode::even) return {rows_ * k / batches_, rows_ * (k + 1) / batches_};
+  return {batch_size_ * k, std::min(batch_size_ * (k + 1), rows_)};
+}
+
+std::size_t BatchOrder::size(std::uint64_t t) const {
+  if (full_) return rows_;
+  const Range r = range(t);
+  return r.end - r.begin;
+}
+
+std::span<const std::uint32_t> BatchOrder::rows(std::uint64_t t) {
+  if (full_) return {};
+  const std::uint64_t epoch = t / batches_;
+  if (permutation_.empty() || epoch != epoch_) {
+    permutation_.resize(rows_);
+    random_permutation(key_, epoch, permutation_);
+    epoch_ = epoch;
+  }
+  const Range r = range(t);
+  return std::span<const std::uint32_t>(permutation_).subspan(r.begin, r.end - r.begin);
+}
+
+}  // namespace smile
