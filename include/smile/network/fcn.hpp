@@ -1,5 +1,7 @@
-/// The native fully connected network: value, gradient and prediction, fused over tiles of rows, without LibTorch.
-/// @source spec 2.1, 2.3; layout: per layer the weight [out, in] row by row, then the bias [out]; `mean_regr` has
+/// The native fully connected network: value, gradient and prediction, fused over tiles of rows, without
+/// LibTorch.
+/// @source spec 2.1, 2.3; layout: per layer the weight [out, in] row by row, then the bias [out]; `mean_regr`
+/// has
 ///         log σ as the last entry of θ
 #pragma once
 
@@ -17,8 +19,8 @@ namespace smile {
 
 enum class Activation { relu, tanh, sigmoid, gelu, leaky_relu, identity };
 
-/// Shape of a network. `widths` are the dense layers' output widths; the last one is the network's output width.
-/// The activation follows every layer but the last.
+/// Shape of a network. `widths` are the dense layers' output widths; the last one is the network's output
+/// width. The activation follows every layer but the last.
 struct FcnSpec {
   std::size_t inputs = 0;
   std::vector<std::size_t> widths;
@@ -34,14 +36,17 @@ struct FcnSpec {
   ParameterLayout layout() const;
 };
 
-/// Rows prepared for the kernels, immutable and shared between chains. Holds both forms: rows padded to 64 bytes
-/// with the target inside (mini-batches), and tiles [tile][feature][rows] (full batch).
+/// Rows prepared for the kernels, immutable and shared between chains. Holds both forms: rows padded to 64
+/// bytes with the target inside (mini-batches), and tiles [tile][feature][rows] (full batch).
 template <class T>
 class FcnData {
  public:
-  /// @param features @shape [rows, inputs] row-major   @param targets @shape [rows]; labels 0..C−1 as numbers for
-  ///        classification. Copies (and converts) its arguments. Zero rows are allowed (prediction of nothing).
-  FcnData(std::size_t rows, std::size_t inputs, std::span<const double> features, std::span<const double> targets);
+  /// @param features @shape [rows, inputs] row-major   @param targets @shape [rows]; labels 0..C−1 as numbers
+  /// for
+  ///        classification. Copies (and converts) its arguments. Zero rows are allowed.
+  /// Throws Error where the sizes don't fit or a value isn't finite (in T), with its row and column.
+  FcnData(std::size_t rows, std::size_t inputs, std::span<const double> features,
+          std::span<const double> targets);
   ~FcnData();
   FcnData(FcnData&&) noexcept;
   FcnData& operator=(FcnData&&) noexcept;
@@ -59,7 +64,8 @@ class FcnData {
 template <class T>
 class Fcn final : public Likelihood<T> {
  public:
-  /// Throws Error where the spec is invalid or the data's inputs differ from the spec's.
+  /// Throws Error where the spec is invalid, the data's inputs differ from the spec's, or a label of a
+  /// classification is not one of its classes.
   Fcn(FcnSpec spec, std::shared_ptr<const FcnData<T>> data);
   ~Fcn() override;
 

@@ -1,0 +1,349 @@
+#include "network/fcn_kernels.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdlib>
+#include <limits>
+#include <string>
+
+#include "smile/error.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "network/fcn_kernels.cpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "network/simd/activations-inl.hpp"
+#include "network/simd/dense-inl.hpp"
+#include "network/simd/outputs-inl.hpp"
+#include "network/simd/vector-inl.hpp"
+
+#ifndef SMILE_FCN_KERNELS_ONCE
+#define SMILE_FCN_KERNELS_ONCE
+namespace smile::simd {
+/// A mini-batch's rows are transposed four columns at a time.
+inline std::size_t transposed_columns(const FcnGeometry& net) {
+  return (net.inputs() + 1 + 3) / 4 * 4;
+}
+}  // namespace smile::simd
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace smile::simd::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+bool all_finite(const float* values, std::size_t count) {
+  auto good = hn::Zero(kFloats);
+  std::size_t i = 0;
+  // x·0 is 0, or NaN where x is not finite.
+  for (; i + kLanes <= count; i += kLanes)
+    good = hn::MulAdd(hn::LoadU(kFloats, values + i), hn::Zero(kFloats), good);
+  float rest = sum_of_lanes(good);
+  for (; i < count; ++i) rest += values[i] * 0.0f;
+  return rest == 0.0f;
+}
+
+/// Rows `rows[0 … count)` of the padded row form become units × rows in `out`; the last row fills up to
+/// padded_rows.
+#if HWY_TARGET == HWY_SCALAR
+void gather_transposed(const FcnData<float>::Storage& data, const std::uint32_t* rows, std::size_t count,
+                       std::size_t padded_rows, std::size_t columns, float* out) {
+  for (std::size_t r = 0; r < padded_rows; ++r)
+    for (std::size_t c = 0; c < columns; ++c)
+      out[c * kTileStride + r] = data.by_row[rows[std::min(r, count - 1)] * data.row_stride + c];
+}
+#else
+void gather_transposed(const FcnData<float>::Storage& data, const std::uint32_t* rows, std::size_t count,
+                       std::size_t padded_rows, std::size_t columns, float* out) {
+  constexpr FourFloats four;
+  const hn::Repartition<double, FourFloats> pairs;
+  for (std::size_t r = 0; r < padded_rows; r += 4) {
+    const float* row[4];
+    SMILE_UNROLL for (std::size_t i = 0; i < 4; ++i) {
+      const std::uint32_t index = rows[std::min(r + i, count - 1)];
+      assert(index < data.rows);
+      row[i] = data.by_row.data() + index * data.row_stride;
+    }
+    for (std::size_t c = 0; c < columns; c += 4) {
+      const auto r0 = hn::Load(four, row[0] + c), r1 = hn::Load(four, row[1] + c);
+      const auto r2 = hn::Load(four, row[2] + c), r3 = hn::Load(four, row[3] + c);
+      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(four, r0, r1));
+      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(four, r2, r3));
+      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(four, r0, r1));
+      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(four, r2, r3));
+      float* to = out + c * kTileStride + r;
+      hn::Store(hn::BitCast(four, hn::InterleaveLower(pairs, low01, low23)), four, to);
+      hn::Store(hn::BitCast(four, hn::InterleaveUpper(pairs, low01, low23)), four, to + kTileStride);
+      hn::Store(hn::BitCast(four, hn::InterleaveLower(pairs, high01, high23)), four, to + 2 * kTileStride);
+      hn::Store(hn::BitCast(four, hn::InterleaveUpper(pairs, high01, high23)), four, to + 3 * kTileStride);
+    }
+  }
+}
+#endif
+
+HWY_INLINE std::size_t padded(std::size_t rows) {
+  return (rows + kPassRows - 1) / kPassRows * kPassRows;
+}
+
+/// One dense layer, forward.
+template <class Activation>
+void forward_layer(const FcnGeometry& net, const FcnGeometry::Layer& layer, const float* theta,
+                   const float* input, float* output, float* derivative, std::size_t padded_rows) {
+  for_each_block(layer.outputs, kUnits, [&](std::size_t first, std::size_t size) HWY_ATTR {
+    kForwardBlocks<Activation>[size](input, theta + layer.weight + first * layer.inputs, layer.inputs,
+                                     net.has_bias ? theta + layer.bias + first : nullptr,
+                                     output + first * kTileStride, derivative + first * kTileStride,
+                                     padded_rows);
+  });
+}
+
+/// Adds a layer's weight gradient over the tile.
+inline void weight_gradient(const FcnGeometry::Layer& layer, const float* delta, const float* input,
+                            std::size_t padded_rows, float* gradient) {
+  for_each_block(layer.outputs, kGradientOutputs, [&](std::size_t j, std::size_t outputs) HWY_ATTR {
+    for_each_block(layer.inputs, kGradientInputs, [&](std::size_t i, std::size_t inputs) HWY_ATTR {
+      weight_gradient_of(outputs, inputs)(delta + j * kTileStride, input + i * kTileStride, padded_rows,
+                                          gradient + layer.weight + j * layer.inputs + i, layer.inputs);
+    });
+  });
+}
+
+template <class Activation>
+double evaluate(const FcnGeometry& net, const FcnData<float>::Storage& data, const std::uint32_t* rows,
+                std::size_t count, const float* theta, float* gradient, float* workspace) {
+  const std::size_t depth = net.layers.size();
+  // Unit blocks in the workspace: gathered columns, then each layer's outputs, then the derivatives that are
+  // kept.
+  float* const gathered = workspace;
+  float* const units = gathered + transposed_columns(net) * kTileStride;
+  std::size_t total_units = 0;
+  for (const FcnGeometry::Layer& layer : net.layers) total_units += layer.outputs;
+  const std::size_t derivative_offset = Activation::kKeepsDerivative ? total_units * kTileStride : 0;
+
+  const ClippedSigma sigma = net.task == Task::mean_regression
+                                 ? clipped_sigma(static_cast<double>(theta[net.log_sigma]))
+                                 : ClippedSigma{};
+  const double inverse_variance = 1.0 / (sigma.sigma * sigma.sigma);
+  double score = 0;
+
+  for (std::size_t first = 0; first < count; first += kTileRows) {
+    const std::size_t tile_rows = std::min(kTileRows, count - first);
+    const std::size_t padded_rows = padded(tile_rows);
+    const float* features = data.by_tile.data() + first / kTileRows * data.tile_size();
+    if (rows) {
+      gather_transposed(data, rows + first, tile_rows, padded_rows, transposed_columns(net), gathered);
+      features = gathered;
+    }
+
+    const float* input = features;
+    float* output = units;
+    for (std::size_t l = 0; l < depth; ++l) {
+      const FcnGeometry::Layer& layer = net.layers[l];
+      if (l + 1 < depth)
+        forward_layer<Activation>(net, layer, theta, input, output, output + derivative_offset, padded_rows);
+      else
+        forward_layer<Identity>(net, layer, theta, input, output, output, padded_rows);
+      input = output;
+      output += layer.outputs * kTileStride;
+    }
+
+    float* delta = output - net.outputs() * kTileStride;
+    const float* target = features + net.inputs() * kTileStride;
+    if (net.task == Task::mean_regression)
+      score += score_mean(delta, target, tile_rows, padded_rows, static_cast<float>(inverse_variance));
+    else if (net.task == Task::regression)
+      score += score_mean_and_sigma(delta, target, tile_rows, padded_rows);
+    else
+      score += score_classes(delta, target, net.outputs(), tile_rows, padded_rows);
+    if (!gradient) continue;
+
+    if (net.has_bias)
+      for (std::size_t j = 0; j < net.outputs(); ++j) {
+        Vec total = hn::Zero(kFloats);
+        for (std::size_t r = 0; r < padded_rows; r += kLanes)
+          total = hn::Add(total, load(delta + j * kTileStride + r));
+        gradient[net.layers.back().bias + j] += sum_of_lanes(total);
+      }
+    for (std::size_t l = depth; l-- > 0;) {
+      const FcnGeometry::Layer& layer = net.layers[l];
+      if (l == 0) {
+        weight_gradient(layer, delta, features, padded_rows, gradient);
+        break;
+      }
+      float* const hidden = delta - layer.inputs * kTileStride;
+      // First the weights: the deltas of the layer below overwrite its activations.
+      weight_gradient(layer, delta, hidden, padded_rows, gradient);
+      for_each_block(layer.inputs, kUnits, [&](std::size_t k, std::size_t size) HWY_ATTR {
+        float* const block = hidden + k * kTileStride;
+        kBackwardBlocks<Activation>[size](
+            delta, theta + layer.weight + k, layer.outputs, layer.inputs, block, block + derivative_offset,
+            net.has_bias ? gradient + net.layers[l - 1].bias + k : nullptr, padded_rows);
+      });
+      delta = hidden;
+    }
+  }
+
+  constexpr double kHalfLogTwoPi = 0.91893853320467274178;
+  const double observations = static_cast<double>(count);
+  if (net.task == Task::classification) return score;
+  if (net.task == Task::regression) return score - observations * kHalfLogTwoPi;
+  const double scaled_errors = score * inverse_variance;
+  if (gradient)
+    gradient[net.log_sigma] = sigma.active_clip ? 0.0f : static_cast<float>(scaled_errors - observations);
+  return -0.5 * scaled_errors - observations * (sigma.log_sigma + kHalfLogTwoPi);
+}
+
+double log_likelihood_kernel(const FcnGeometry& net, const FcnData<float>::Storage& data,
+                             const std::uint32_t* rows, std::size_t count, const float* theta,
+                             float* gradient, float* workspace) {
+  if (!all_finite(theta, net.parameters)) {
+    constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+    if (gradient) std::fill_n(gradient, net.parameters, kNaN);
+    return static_cast<double>(kNaN);
+  }
+  if (gradient) std::fill_n(gradient, net.parameters, 0.0f);
+  switch (net.activation) {
+    case Activation::relu:
+      return evaluate<Relu>(net, data, rows, count, theta, gradient, workspace);
+    case Activation::tanh:
+      return evaluate<Tanh>(net, data, rows, count, theta, gradient, workspace);
+    case Activation::sigmoid:
+      return evaluate<Sigmoid>(net, data, rows, count, theta, gradient, workspace);
+    case Activation::gelu:
+      return evaluate<Gelu>(net, data, rows, count, theta, gradient, workspace);
+    case Activation::leaky_relu:
+      return evaluate<LeakyRelu>(net, data, rows, count, theta, gradient, workspace);
+    case Activation::identity:
+      return evaluate<Identity>(net, data, rows, count, theta, gradient, workspace);
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+/// Forward only, a few rows at a time through two alternating buffers, so that all stays in the first cache.
+template <class Activation>
+void predict_rows(const FcnGeometry& net, const FcnData<float>::Storage& data, const float* theta,
+                  float* outputs, float* workspace) {
+  constexpr std::size_t kRows = std::min<std::size_t>(kTileRows, 256);
+  std::size_t widest = 0;
+  for (const FcnGeometry::Layer& layer : net.layers) widest = std::max(widest, layer.outputs);
+  float* const buffers[2] = {workspace, workspace + widest * kTileStride};
+  float* const derivative = workspace + 2 * widest * kTileStride;
+  const std::size_t width = net.outputs();
+  for (std::size_t first = 0; first < data.rows; first += kRows) {
+    const std::size_t rows = std::min(kRows, data.rows - first);
+    const float* input = data.by_tile.data() + first / kTileRows * data.tile_size() + first % kTileRows;
+    for (std::size_t l = 0; l < net.layers.size(); ++l) {
+      float* const output = buffers[l % 2];
+      if (l + 1 < net.layers.size())
+        forward_layer<Activation>(net, net.layers[l], theta, input, output, derivative, padded(rows));
+      else
+        forward_layer<Identity>(net, net.layers[l], theta, input, output, derivative, padded(rows));
+      input = output;
+    }
+    float* out = outputs + first * width;
+    for (std::size_t j = 0; j < width; ++j)
+      for (std::size_t r = 0; r < rows; ++r) out[r * width + j] = input[j * kTileStride + r];
+  }
+}
+
+void predict_kernel(const FcnGeometry& net, const FcnData<float>::Storage& data, const float* theta,
+                    float* outputs, float* workspace) {
+  switch (net.activation) {
+    case Activation::relu:
+      return predict_rows<Relu>(net, data, theta, outputs, workspace);
+    case Activation::tanh:
+      return predict_rows<Tanh>(net, data, theta, outputs, workspace);
+    case Activation::sigmoid:
+      return predict_rows<Sigmoid>(net, data, theta, outputs, workspace);
+    case Activation::gelu:
+      return predict_rows<Gelu>(net, data, theta, outputs, workspace);
+    case Activation::leaky_relu:
+      return predict_rows<LeakyRelu>(net, data, theta, outputs, workspace);
+    case Activation::identity:
+      return predict_rows<Identity>(net, data, theta, outputs, workspace);
+  }
+}
+
+std::int64_t instruction_set_kernel() { return HWY_TARGET; }
+
+}  // namespace smile::simd::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace smile::simd {
+namespace {
+
+HWY_EXPORT(log_likelihood_kernel);
+HWY_EXPORT(predict_kernel);
+HWY_EXPORT(instruction_set_kernel);
+
+}  // namespace
+
+std::size_t workspace_size(const FcnGeometry& net) {
+  std::size_t units = 0, widest = 0;
+  for (const FcnGeometry::Layer& layer : net.layers) {
+    units += layer.outputs;
+    widest = std::max(widest, layer.outputs);
+  }
+  const std::size_t derivatives = net.activation == Activation::gelu ? units : 0;
+  const std::size_t for_gradient = transposed_columns(net) + units + derivatives;
+  return std::max(for_gradient, 3 * widest) * kTileStride;
+}
+
+void force_instruction_set(const std::string& name) {
+  std::int64_t targets = 0;  // Highway reads 0 as: whatever the processor has
+  if (name == "avx3")
+    targets = HWY_AVX3;
+  else if (name == "avx2")
+    targets = HWY_AVX2;
+  else if (name == "baseline")
+    targets = HWY_SCALAR | HWY_EMU128;
+  else if (!name.empty())
+    throw Error("SMILE_SIMD", "there is no instruction set '" + name + "'", "choose avx3, avx2 or baseline");
+  hwy::SetSupportedTargetsForTest(0);
+  const std::int64_t available = hwy::SupportedTargets() & HWY_TARGETS;
+  if (targets && !(targets & available))
+    throw Error("SMILE_SIMD", "this processor or build lacks " + name, "choose another, or leave it unset");
+  hwy::SetSupportedTargetsForTest(targets & available);
+}
+
+namespace {
+/// Obeys SMILE_SIMD, once, before the first kernel runs.
+void obey_environment() {
+  static const bool done = [] {
+    const char* name = std::getenv("SMILE_SIMD");
+    if (name && *name) force_instruction_set(name);
+    return true;
+  }();
+  static_cast<void>(done);
+}
+}  // namespace
+
+std::string instruction_set() {
+  obey_environment();
+  switch (HWY_DYNAMIC_DISPATCH(instruction_set_kernel)()) {
+    case HWY_AVX3:
+      return "avx3";
+    case HWY_AVX2:
+      return "avx2";
+    default:
+      return "baseline";
+  }
+}
+
+double log_likelihood(const FcnGeometry& net, const FcnData<float>::Storage& data,
+                      std::span<const std::uint32_t> rows, const float* theta, float* gradient,
+                      float* workspace) {
+  obey_environment();
+  return HWY_DYNAMIC_DISPATCH(log_likelihood_kernel)(net, data, rows.empty() ? nullptr : rows.data(),
+                                                     rows.empty() ? data.rows : rows.size(), theta, gradient,
+                                                     workspace);
+}
+
+void predict(const FcnGeometry& net, const FcnData<float>::Storage& data, const float* theta, float* outputs,
+             float* workspace) {
+  obey_environment();
+  HWY_DYNAMIC_DISPATCH(predict_kernel)(net, data, theta, outputs, workspace);
+}
+
+}  // namespace smile::simd
+#endif

@@ -1,0 +1,25 @@
+/// The network in its plain form: one row at a time, in double, as the formulas are written. The engine of
+/// Fcn<double>, and what the fast kernels are tested against.
+/// @source spec 2.1, 2.3
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "network/fcn_data.hpp"
+#include "network/fcn_geometry.hpp"
+
+namespace smile::reference {
+
+/// Summed log-likelihood of `rows` (all where empty); its gradient too where `gradient` isn't null.
+/// A non-finite entry of θ makes the value and the whole gradient NaN, also where the network would hide it
+/// (relu of −∞ is 0, tanh of ∞ is 1).
+/// @param theta, gradient  @shape [net.parameters]
+double log_likelihood(const FcnGeometry& net, const FcnData<double>::Storage& data,
+                      std::span<const std::uint32_t> rows, const double* theta, double* gradient);
+
+/// Network outputs of all rows, @shape [rows, outputs] row-major.
+void predict(const FcnGeometry& net, const FcnData<double>::Storage& data, const double* theta,
+             double* outputs);
+
+}  // namespace smile::reference
