@@ -1,0 +1,69 @@
+/// Gradient-noise preconditioner: moving estimates of the mean m and the scale s of the gradient (spec 1.7).
+#pragma once
+
+#include <cstdint>
+
+#include "smile/kernels/passes.hpp"
+#include "smile/samplers/archive.hpp"
+
+namespace smile {
+
+struct PreconditionerOptions {
+  double rate = 0.01;                                   ///< α, in (0, 1]
+  Centre centre = Centre::mean;
+  Normalisation normalisation = Normalisation::rms_floor;
+  double relative_floor = 0.03;                         ///< r ≥ 0; used by rms_floor
+  bool start_at_first_gradient = false;                 ///< m₀ = the first gradient evaluated; else m₀ = 0
+};
+
+/// m₀ = 0, s₀ = 1. What the integrator divides by is ŝ: s with a relative floor, normalised so that rms(ŝ) = 1.
+/// @source the paper, section on preconditioning; spec 1.7
+template <class Vector>
+class Preconditioner {
+ public:
+  Preconditioner() = default;
+  Preconditioner(const PreconditionerOptions& options, std::size_t dimension)
+      : options_(options), variance_(dimension, 1) {
+    estimate_.rate = options.rate;
+    estimate_.centre = options.centre;
+    if (has_mean()) mean_ = Vector(dimension);
+    scaling_ = kernels::normalise(variance_, options_.normalisation, options_.relative_floor);
+  }
+
+  /// Sees the first gradient evaluated, before any step.
+  void start(const Vector& gradient) {
+    if (options_.start_at_first_gradient && has_mean()) mean_ = gradient;
+  }
+
+  /// m ← (1−α) m + α g;  s ← sqrt(max((1−α) s² + α (g − m)², 1e−7));  then ŝ anew.
+  void absorb(const Vector& gradient) {
+    kernels::absorb(gradient, mean(), variance_, estimate_);
+    scaling_ = kernels::normalise(variance_, options_.normalisation, options_.relative_floor);
+  }
+
+  Metric<Vector> metric() const { return {&variance_, scaling_}; }
+  const PreconditionerOptions& options() const { return options_; }
+  const MovingEstimate& estimate() const { return estimate_; }
+  const Scaling& scaling() const { return scaling_; }
+
+  /// For the fused pass that absorbs the gradient itself: it takes m and s², and leaves the scaling to be set.
+  Vector* mean() { return has_mean() ? &mean_ : nullptr; }
+  Vector& variance() { return variance_; }
+  const Vector& variance() const { return variance_; }
+  void set_scaling(const Scaling& scaling) { scaling_ = scaling; }
+
+  void serialise(Archive& archive) {
+    if (has_mean()) archive.vector(mean_);
+    archive.vector(variance_);
+    archive.value(scaling_.lower), archive.value(scaling_.upper), archive.value(scaling_.factor);
+  }
+
+ private:
+  bool has_mean() const { return options_.centre == Centre::mean; }
+  PreconditionerOptions options_;
+  MovingEstimate estimate_;
+  Vector mean_, variance_;
+  Scaling scaling_;
+};
+
+}  // namespace smile

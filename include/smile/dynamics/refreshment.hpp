@@ -1,0 +1,14 @@
+/// Partial refreshment O_h of the velocity: the explicit noise of microcanonical Langevin dynamics.
+#pragma once
+
+#include <cmath>
+
+namespace smile {
+
+/// ν of u ← (u + ν z)/‖u + ν z‖ over a time h with decoherence length ℓ: ν = sqrt((exp(2h/ℓ) − 1)/d).
+/// @source Robnik & Seljak 2024; spec 1.6
+inline double refreshment_strength(double h, double decoherence_length, double dimension) {
+  return std::sqrt(std::expm1(2 * h / decoherence_length) / dimension);
+}
+
+}  // namespace smile

@@ -1,0 +1,75 @@
+/// Saving and restoring the state of a sampler: one text serves both directions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "smile/error.hpp"
+
+namespace smile {
+
+/// A sequence of bytes that is either being written or being read. `serialise(Archive&)` of a type names its fields
+/// once; the same bytes always restore the same state.
+class Archive {
+ public:
+  /// Starts an empty archive to write to.
+  Archive() : reading_(false) {}
+  /// Reads what was written before.
+  explicit Archive(std::vector<char> bytes) : bytes_(std::move(bytes)), reading_(true) {}
+
+  bool reading() const { return reading_; }
+  const std::vector<char>& bytes() const { return bytes_; }
+  /// Whether everything written has been read.
+  bool exhausted() const { return position_ == bytes_.size(); }
+
+  template <class Value>
+    requires std::is_trivially_copyable_v<Value>
+  void value(Value& value) {
+    raw(&value, sizeof value);
+  }
+
+  /// A flat vector whose size is known from the configuration.
+  template <class Vector>
+  void vector(Vector& vector) {
+    std::uint64_t size = vector.size();
+    value(size);
+    if (size != vector.size()) {
+      if (vector.size() != 0) broken();
+      vector = Vector(size);
+    }
+    raw(vector.data(), size * sizeof(typename Vector::value_type));
+  }
+
+  void text(std::string& text) {
+    std::uint64_t size = text.size();
+    value(size);
+    if (reading_ && size > bytes_.size() - position_) broken();
+    text.resize(size);
+    raw(text.data(), size);
+  }
+
+ private:
+  void raw(void* data, std::size_t size) {
+    char* p = static_cast<char*>(data);
+    if (reading_) {
+      if (size > bytes_.size() - position_) broken();
+      for (std::size_t i = 0; i < size; ++i) p[i] = bytes_[position_ + i];
+      position_ += size;
+    } else {
+      bytes_.insert(bytes_.end(), p, p + size);
+    }
+  }
+  [[noreturn]] static void broken() {
+    throw Error("checkpoint", "the saved state does not fit this configuration",
+                "resume with the configuration of the run, or start a new run", ErrorKind::run);
+  }
+
+  std::vector<char> bytes_;
+  bool reading_;
+  std::size_t position_ = 0;
+};
+
+}  // namespace smile
