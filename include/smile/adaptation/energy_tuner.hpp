@@ -3,12 +3,12 @@
 
 #include <cstdint>
 
-#include "smile/samplers/archive.hpp"
+#include "smile/archive.hpp"
+#include "smile/statistics/gamma.hpp"
 
 namespace smile {
 
 enum class QuantileRule { exact, wilson_hilferty };
-enum class VarianceFloor { relative, absolute };
 enum class AdaptionBalance { paper, symmetric };
 
 struct EnergyTunerOptions {

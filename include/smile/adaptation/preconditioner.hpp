@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "smile/archive.hpp"
 #include "smile/kernels/passes.hpp"
-#include "smile/samplers/archive.hpp"
 
 namespace smile {
 
@@ -48,6 +48,7 @@ class Preconditioner {
 
   /// For the fused pass that absorbs the gradient itself: it takes m and s², and leaves the scaling to be set.
   Vector* mean() { return has_mean() ? &mean_ : nullptr; }
+  const Vector* mean() const { return has_mean() ? &mean_ : nullptr; }
   Vector& variance() { return variance_; }
   const Vector& variance() const { return variance_; }
   void set_scaling(const Scaling& scaling) { scaling_ = scaling; }

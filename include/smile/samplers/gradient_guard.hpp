@@ -1,0 +1,39 @@
+/// Looks at a gradient before it is used: finiteness first, then entries are clipped (spec 1.5).
+#pragma once
+
+#include "smile/kernels/passes.hpp"
+
+namespace smile {
+
+enum class NonFinitePolicy {
+  divergence,  ///< the step is refused
+  authors,     ///< NaN entries count as 0, infinite ones are clipped like any other (spec 1.12)
+};
+
+struct GradientGuard {
+  double clip = 1e6;
+  NonFinitePolicy policy = NonFinitePolicy::divergence;
+
+  /// Clips in place where needed. Returns false where the gradient cannot be used.
+  /// @param seen  finiteness and largest entry, from a pass that has read the gradient
+  /// @param changed  set to whether entries were changed, so that sums of the old ones must be taken anew
+  template <class Vector>
+  bool admit(Vector& gradient, const MomentumSums& seen, bool& changed) const {
+    changed = false;
+    if (!seen.finite && policy == NonFinitePolicy::divergence) return false;
+    if (!seen.finite || seen.largest > clip) {
+      kernels::clip(gradient, clip, policy == NonFinitePolicy::authors);
+      changed = true;
+    }
+    return true;
+  }
+
+  /// The same with a pass of its own.
+  template <class Vector>
+  bool admit(Vector& gradient) const {
+    bool changed = false;
+    return admit(gradient, kernels::examine(gradient), changed);
+  }
+};
+
+}  // namespace smile

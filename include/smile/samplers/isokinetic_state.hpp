@@ -1,0 +1,300 @@
+/// Position, velocity and gradients of a microcanonical chain, moved by the updates of spec 1.3–1.7.
+///
+/// The one decision a reader would not guess: updates of the velocity are deferred. A momentum update needs two sums
+/// over all parameters before its coefficients are known, but the new velocity itself is needed only by the position
+/// update that follows, and both are then one sweep. At the end of an accepted step the last momentum update, the
+/// preconditioner, the first momentum update of the next step and its first position update become one sweep too
+/// (kernels::close_and_open); the sums which that needs are foreseen by kernels::reduce_closing. A step of the
+/// preconditioned sampler then costs four sweeps, whatever is switched on.
+///
+/// Two copies of position, velocity and gradient take turns: a refused step only turns back.
+#pragma once
+
+#include <cassert>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "smile/adaptation/preconditioner.hpp"
+#include "smile/archive.hpp"
+#include "smile/dynamics/momentum_update.hpp"
+#include "smile/samplers/gradient_guard.hpp"
+
+namespace smile {
+
+template <class Vector>
+class IsokineticState {
+ public:
+  struct Options {
+    GradientGuard guard;
+    RestEnergy rest_energy = RestEnergy::along_gradient;
+    /// The step begins and ends with a momentum update with the same gradient and nothing between: sweeps may merge.
+    bool merge_steps = false;
+  };
+  struct Turn {
+    bool finite = true;        ///< false: the gradient cannot be used, nothing was done
+    double kinetic_change = 0; ///< ΔK
+    double gradient_norm = 0;  ///< ‖g ⊘ ŝ‖
+  };
+
+  IsokineticState() = default;
+  explicit IsokineticState(const Options& options) : options_(options) {}
+
+  /// At θ, at rest. Without `preconditioner` ŝ = 1 until a fixed metric is set.
+  void place(const Vector& position, const PreconditionerOptions* preconditioner) {
+    if (preconditioner) preconditioner_.emplace(*preconditioner, position.size());
+    for (int i : {0, 1}) {
+      position_[i] = position;
+      velocity_[i] = Vector(position.size());
+      gradient_[i] = Vector(position.size());
+    }
+  }
+  double dimension() const { return double(position_[0].size()); }
+
+  // --- between steps -------------------------------------------------------------------------------------------
+  /// θ of the last accepted state.
+  const Vector& position() const { return position_[here_]; }
+  /// u of the last accepted state (a copy, with a deferred update carried out).
+  Vector velocity() const {
+    Vector velocity = velocity_[here_];
+    if (deferred_) kernels::kick(velocity, gradient_[here_], metric(), closing_);
+    return velocity;
+  }
+  /// The carried gradient.
+  Vector& carried_gradient() { return gradient_[here_]; }
+  const Vector& carried_gradient() const { return gradient_[here_]; }
+  /// The preconditioner as the next step will use it (a copy, with a deferred gradient absorbed).
+  Preconditioner<Vector> preconditioner() const {
+    assert(preconditioner_);
+    Preconditioner<Vector> copy = *preconditioner_;
+    if (deferred_) copy.absorb(gradient_[here_]);
+    return copy;
+  }
+
+  /// Lets the preconditioner see the first gradient evaluated (the current one).
+  void start_preconditioner() {
+    if (preconditioner_) preconditioner_->start(current_gradient());
+  }
+  bool preconditioned() const { return preconditioner_.has_value(); }
+
+  void set_velocity_zero() {
+    settle();
+    velocity_[here_] = Vector(velocity_[here_].size());
+  }
+  /// u = z/‖z‖.
+  void set_direction(const Vector& normals) {
+    settle();
+    kernels::unit_direction(velocity_[here_], normals);
+  }
+  /// A fixed ŝ from now on: ŝ_i = sqrt(variance_i) (mclmc with diagonal preconditioning).
+  void set_fixed_metric(Vector variance) {
+    settle();
+    fixed_variance_ = std::move(variance);
+  }
+
+  // --- within a step -------------------------------------------------------------------------------------------
+  void begin_step() { moved_ = turned_ = evaluated_ = pending_ = false; }
+
+  /// Where the next gradient goes; the carried one stays until the step is accepted.
+  Vector& gradient_to_evaluate() {
+    settle();
+    evaluated_ = true;
+    return gradient_[1 - here_];
+  }
+  const Vector& current_position() const { return position_[moved_ ? 1 - here_ : here_]; }
+  const Vector& current_gradient() const { return gradient_[evaluated_ ? 1 - here_ : here_]; }
+
+  /// u ← (u + ν z)/‖u + ν z‖ of the step under way.
+  void refresh(const Vector& normals, double nu) {
+    apply_pending();
+    Vector& u = writable_velocity();
+    kernels::refresh(u, normals, nu);
+  }
+
+  /// B_h with the current gradient. The last one of a step also foresees the opening of the next.
+  Turn momentum_update(double h, bool last) {
+    Turn turn;
+    if (foreseen_ && !evaluated_) {
+      foreseen_ = false;
+      turn.gradient_norm = next_norm_;
+      const auto update = smile::momentum_update(next_norm_, next_projection_, 1.0, dimension(), h);
+      turn.kinetic_change = update.kinetic_change;
+      set_pending(update, next_norm_);
+      return turn;
+    }
+    apply_pending();
+    settle();
+    Vector& g = gradient_[evaluated_ ? 1 - here_ : here_];
+    const Vector& u = velocity_[turned_ ? 1 - here_ : here_];
+    const bool look_ahead = last && options_.merge_steps;
+    bool changed = false;
+    ClosingSums sums = take_sums(g, u, look_ahead);
+    if (!options_.guard.admit(g, sums.now, changed)) {
+      turn.finite = false;
+      return turn;
+    }
+    if (changed) sums = take_sums(g, u, look_ahead);
+
+    const double n = std::sqrt(sums.now.gradient_norm2);
+    const double p = n > 0 ? sums.now.projection / n : 0;
+    const bool at_rest = !(sums.now.velocity_norm2 > 0);
+    const auto update = at_rest ? momentum_update_from_rest(n, dimension(), h, options_.rest_energy)
+                                : smile::momentum_update(n, p, sums.now.velocity_norm2, dimension(), h);
+    turn.gradient_norm = n;
+    turn.kinetic_change = update.kinetic_change;
+    set_pending(update, n);
+    if (look_ahead) foresee(sums, update, n, at_rest);
+    return turn;
+  }
+
+  /// A_h: θ ← θ + h (u ⊘ ŝ), with the deferred momentum update in the same sweep. Returns whether θ is finite.
+  bool position_update(double h) {
+    const Vector& from = position_[moved_ ? 1 - here_ : here_];
+    Vector& to = position_[1 - here_];
+    moved_ = true;
+    if (deferred_) {
+      // The opening update is pending, and behind it the closing one of the last step and its preconditioner.
+      deferred_ = pending_ = false;
+      turned_ = true;
+      Vector *mean = nullptr, *variance = nullptr;
+      MovingEstimate estimate;
+      Scaling now;
+      if (preconditioner_) {
+        mean = preconditioner_->mean();
+        variance = &preconditioner_->variance();
+        estimate = preconditioner_->estimate();
+        now = preconditioner_->scaling();
+        preconditioner_->set_scaling(next_scaling_);
+      }
+      return kernels::close_and_open(velocity_[here_], velocity_[1 - here_], gradient_[here_], mean, variance, now,
+                                     next_scaling_, estimate, closing_, kick_, from, to, h);
+    }
+    Vector& u = writable_velocity();
+    if (!pending_) return kernels::drift(u, metric(), from, to, h);
+    pending_ = false;
+    return kernels::kick_drift(u, gradient_[evaluated_ ? 1 - here_ : here_], metric(), kick_, from, to, h);
+  }
+
+  // --- the end of a step ---------------------------------------------------------------------------------------
+  /// Keeps the step; its last gradient is carried on and absorbed by the preconditioner.
+  void accept() {
+    if (!options_.merge_steps || !foreseen_) apply_pending();
+    if (!moved_) position_[1 - here_] = position_[here_];
+    if (!turned_ && !pending_) velocity_[1 - here_] = velocity_[here_];
+    if (!evaluated_) gradient_[1 - here_] = gradient_[here_];
+    here_ = 1 - here_;
+    if (pending_) {
+      closing_ = kick_;
+      deferred_ = true;
+      pending_ = false;
+    } else if (preconditioner_) {
+      preconditioner_->absorb(gradient_[here_]);
+    }
+  }
+
+  /// Turns back to the last accepted state. The last gradient of the step is absorbed where all was finite.
+  /// @param keep_gradient  the carried gradient becomes the refused step's (spec 1.8 `reset_gradient: stale`)
+  void refuse(bool finite, bool keep_gradient) {
+    settle();
+    pending_ = foreseen_ = false;
+    if (!evaluated_) return;
+    if (finite && preconditioner_) preconditioner_->absorb(gradient_[1 - here_]);
+    if (keep_gradient) std::swap(gradient_[0], gradient_[1]);
+  }
+
+  void serialise(Archive& archive) {
+    if (!archive.reading() && here_ != 0) {
+      // The copies are interchangeable between steps: the state always goes out as number 0.
+      std::swap(position_[0], position_[1]), std::swap(velocity_[0], velocity_[1]), std::swap(gradient_[0], gradient_[1]);
+    }
+    here_ = 0;
+    archive.vector(position_[0]), archive.vector(velocity_[0]), archive.vector(gradient_[0]);
+    archive.value(deferred_), archive.value(foreseen_);
+    archive.value(closing_.gradient), archive.value(closing_.velocity);
+    archive.value(next_norm_), archive.value(next_projection_);
+    archive.value(next_scaling_.lower), archive.value(next_scaling_.upper), archive.value(next_scaling_.factor);
+    bool fixed = fixed_variance_.size() != 0;
+    archive.value(fixed);
+    if (fixed) archive.vector(fixed_variance_);
+    if (preconditioner_) preconditioner_->serialise(archive);
+  }
+
+ private:
+  Metric<Vector> metric() const {
+    if (fixed_variance_.size() != 0) return {&fixed_variance_, Scaling{}};
+    return preconditioner_ ? preconditioner_->metric() : Metric<Vector>{};
+  }
+
+  ClosingSums take_sums(const Vector& g, const Vector& u, bool look_ahead) const {
+    if (look_ahead && preconditioner_) {
+      const auto& options = preconditioner_->options();
+      return kernels::reduce_closing(g, u, preconditioner_->mean(), metric(), preconditioner_->estimate(),
+                                     options.normalisation, options.relative_floor);
+    }
+    ClosingSums sums;
+    sums.now = kernels::reduce(g, u, metric());
+    return sums;
+  }
+
+  void set_pending(const MomentumUpdate<double>& update, double n) {
+    kick_ = {n > 0 ? update.along_gradient / n : 0, update.along_velocity};
+    pending_ = true;
+  }
+
+  /// n and p of the next opening update. Without preconditioner the gradient and ŝ stay, so n stays and p is known.
+  void foresee(const ClosingSums& sums, const MomentumUpdate<double>& update, double n, bool at_rest) {
+    if (!(n > 0)) return;
+    if (!preconditioner_) {
+      next_norm_ = n;
+      next_projection_ = update.projection;
+    } else {
+      next_scaling_ = sums.next;
+      next_norm_ = std::sqrt(sums.next_norm2);
+      const double projection = kick_.gradient * sums.cross + (at_rest ? 0 : kick_.velocity * sums.next_projection);
+      next_projection_ = projection / next_norm_;
+    }
+    foreseen_ = true;
+  }
+
+  /// Carries out the momentum update of the step under way that no position update has taken along.
+  void apply_pending() {
+    if (!pending_) return;
+    settle();
+    pending_ = false;
+    kernels::kick(writable_velocity(), gradient_[evaluated_ ? 1 - here_ : here_], metric(), kick_);
+  }
+
+  /// Carries out what was deferred at the end of the last step.
+  void settle() {
+    if (!deferred_) return;
+    deferred_ = foreseen_ = false;
+    kernels::kick(velocity_[here_], gradient_[here_], metric(), closing_);
+    if (preconditioner_) preconditioner_->absorb(gradient_[here_]);
+  }
+
+  /// The velocity of the step under way; the one before the step is kept for a refusal.
+  Vector& writable_velocity() {
+    settle();
+    if (!turned_) velocity_[1 - here_] = velocity_[here_];
+    turned_ = true;
+    return velocity_[1 - here_];
+  }
+
+  Options options_;
+  std::optional<Preconditioner<Vector>> preconditioner_;
+  Vector fixed_variance_;
+  Vector position_[2], velocity_[2], gradient_[2];
+  int here_ = 0;             // which copy is the last accepted state
+  bool moved_ = false;       // the step's position is in the other copy
+  bool turned_ = false;      // so is its velocity
+  bool evaluated_ = false;   // and its gradient
+  bool pending_ = false;     // kick_ waits for a position update
+  bool deferred_ = false;    // closing_ and the preconditioner of the last step wait for the opening of the next
+  bool foreseen_ = false;    // next_norm_, next_projection_, next_scaling_ are known
+  Kick kick_, closing_;
+  double next_norm_ = 0, next_projection_ = 0;
+  Scaling next_scaling_;
+};
+
+}  // namespace smile

@@ -1,0 +1,263 @@
+/// Microcanonical Langevin Monte Carlo with full-batch gradients, tuned as in MILE: `mclmc`.
+/// @source Robnik & Seljak 2024; Sommer et al. 2025 (MILE); spec 1.6, 1.9, 1.10
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "smile/adaptation/mile_tuner.hpp"
+#include "smile/dynamics/refreshment.hpp"
+#include "smile/dynamics/splitting.hpp"
+#include "smile/samplers/isokinetic_state.hpp"
+#include "smile/samplers/sampler.hpp"
+#include "smile/statistics/convergence.hpp"
+
+namespace smile {
+
+struct MclmcOptions {
+  Integrator integrator = Integrator::mclachlan;
+  GradientGuard guard;
+  MileTunerOptions tuner;
+  /// Set: no tuning at all; ε and ℓ are these in every step.
+  struct Fixed {
+    double step_size, decoherence_length;
+  };
+  std::optional<Fixed> fixed;
+};
+
+/// Each step is O_{ε/2} · (splitting step) · O_{ε/2}. A refused (non-finite) step turns back and draws a new
+/// direction.
+template <class Vector>
+class MclmcSampler final : public Sampler<Vector> {
+ public:
+  static constexpr std::uint64_t kMaxCoordinates = 2000;  // of the effective sample sizes of phase 3
+  static constexpr std::uint64_t kMaxDraws = 10000;
+
+  MclmcSampler(const MclmcOptions& options, const SamplingPlan& plan)
+      : options_(options), plan_(plan), phases_(plan.warmup_steps, options.tuner.diagonal_preconditioning) {
+    typename IsokineticState<Vector>::Options state;
+    state.guard = options.guard;
+    state_ = IsokineticState<Vector>(state);
+  }
+
+  void start(const Vector& position, Target<Vector>& target, NormalSource<Vector>& normals) override {
+    if (position.size() < 2)
+      throw Error("sampler", "the density has one parameter, and the dynamics divide by d − 1",
+                  "use a model with at least two parameters, or sgld or sghmc");
+    const double d = double(position.size());
+    state_.place(position, nullptr);
+    normals_ = Vector(position.size());
+    step_size_ = MileStepSize(options_.tuner, d);
+    decoherence_length_ = options_.fixed ? options_.fixed->decoherence_length : std::max(std::sqrt(d), 15.0);
+    normals.normals(normals_, Purpose::direction, 0);
+    state_.set_direction(normals_);
+    state_.begin_step();
+    log_density_ = target.log_density_and_gradient(state_.position(), state_.carried_gradient(), 0);
+    has_gradient_ = std::isfinite(log_density_) && options_.guard.admit(state_.carried_gradient());
+    mean_.assign(position.size(), 0);
+    squares_.assign(position.size(), 0);
+  }
+
+  StepReport step(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t) override {
+    StepReport report;
+    report.step_size = current_step_size();
+    advance(target, normals, t, report);
+    report.turn_angle = report.step_size * report.gradient_norm / (state_.dimension() - 1);
+    if (report.accepted()) {
+      state_.accept();
+    } else {
+      state_.refuse(false, false);
+      normals.normals(normals_, Purpose::direction, t);
+      state_.set_direction(normals_);
+    }
+    if (!options_.fixed && t <= phases_.total()) tune(t, report);
+    report.log_density = log_density_;
+    report.next_step_size = current_step_size();
+    return report;
+  }
+
+  const Vector& position() const override { return state_.position(); }
+  const IsokineticState<Vector>& state() const { return state_; }
+  std::uint64_t warmup_steps() const override { return options_.fixed ? plan_.warmup_steps : phases_.total(); }
+  std::uint64_t total_steps() const override { return warmup_steps() + plan_.sampling_steps; }
+  double decoherence_length() const { return decoherence_length_; }
+  const std::vector<double>& phase2_mean() const { return mean_; }
+  std::vector<double> phase2_variance() const {
+    std::vector<double> variance(squares_);
+    for (double& v : variance) v /= weight_;
+    return variance;
+  }
+
+  std::vector<std::pair<std::string, double>> tuned() const override {
+    return {{"step_size", current_step_size()},
+            {"decoherence_length_after_phase_2", phase2_length_},
+            {"decoherence_length", decoherence_length_}};
+  }
+
+  void serialise(Archive& archive) override {
+    state_.serialise(archive);
+    step_size_.serialise(archive);
+    archive.value(decoherence_length_), archive.value(phase2_length_);
+    archive.value(log_density_), archive.value(has_gradient_), archive.value(weight_);
+    for (std::size_t i = 0; i < mean_.size(); ++i) archive.value(mean_[i]), archive.value(squares_[i]);
+    std::uint64_t kept = history_.size();
+    archive.value(kept);
+    history_.resize(kept);
+    for (float& value : history_) archive.value(value);
+  }
+
+ private:
+  double current_step_size() const { return options_.fixed ? options_.fixed->step_size : step_size_.step_size(); }
+
+  void refresh(NormalSource<Vector>& normals, Purpose purpose, std::uint64_t t, double h) {
+    normals.normals(normals_, purpose, t);
+    state_.refresh(normals_, refreshment_strength(h, decoherence_length_, state_.dimension()));
+  }
+
+  void advance(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t, StepReport& report) {
+    const double step = report.step_size;
+    state_.begin_step();
+    double before = log_density_, after = log_density_, kinetic = 0;
+    const auto evaluate = [&] {
+      after = target.log_density_and_gradient(state_.current_position(), state_.gradient_to_evaluate(), t);
+      ++report.gradients;
+      if (!std::isfinite(after)) report.refusal = Refusal::log_density;
+      return report.accepted();
+    };
+    refresh(normals, Purpose::opening_refreshment, t, step / 2);
+    if (!has_gradient_) {
+      if (!evaluate()) return;
+      before = after;
+    }
+    const auto& substeps = splitting(options_.integrator);
+    for (std::size_t i = 0; i < substeps.size(); ++i) {
+      if (substeps[i].kind == Substep::momentum) {
+        if (i > 0 && !evaluate()) return;
+        const auto turn = state_.momentum_update(substeps[i].fraction * step, i + 1 == substeps.size());
+        if (!turn.finite) {
+          report.refusal = Refusal::gradient;
+          return;
+        }
+        kinetic += turn.kinetic_change;
+        report.gradient_norm = turn.gradient_norm;
+      } else if (!state_.position_update(substeps[i].fraction * step)) {
+        report.refusal = Refusal::position;
+        return;
+      }
+    }
+    if (substeps.back().kind == Substep::position) {
+      after = target.log_density(state_.current_position(), t);
+      if (!std::isfinite(after)) {
+        report.refusal = Refusal::log_density;
+        return;
+      }
+    }
+    report.energy_change = kinetic - (after - before);
+    if (!std::isfinite(report.energy_change)) {
+      report.refusal = Refusal::energy_not_finite;
+      return;
+    }
+    log_density_ = after;
+    has_gradient_ = true;
+    refresh(normals, Purpose::closing_refreshment, t, step / 2);
+  }
+
+  /// Phases 1 and 2 move ε; phase 2 sees the spread of θ; phase 3 the autocorrelation (spec 1.10).
+  void tune(std::uint64_t t, const StepReport& report) {
+    const std::uint64_t first = phases_.first, both = first + phases_.second;
+    if (t <= both) {
+      const double desired = desired_energy_variance(options_.tuner.desired_energy_var_start,
+                                                     options_.tuner.desired_energy_var_end, t - 1, both);
+      if (t > first && report.accepted()) see_position(report.step_size);
+      step_size_.observe(report.energy_change, !report.accepted(), desired);
+      if (t == both) end_phase2();
+    } else if (t <= both + phases_.retuning) {
+      step_size_.observe(report.energy_change, !report.accepted(), options_.tuner.desired_energy_var_end);
+    } else {
+      keep_draw(t - both - phases_.retuning - 1);
+      if (t == phases_.total()) end_phase3();
+    }
+    if (both == 0 && t == 1) phase2_length_ = decoherence_length_;
+  }
+
+  void see_position(double weight) {
+    weight_ += weight;
+    const Vector& x = state_.position();
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double deviation = x[i] - mean_[i];
+      mean_[i] += deviation * weight / weight_;
+      squares_[i] += weight * deviation * (x[i] - mean_[i]);
+    }
+  }
+
+  void end_phase2() {
+    const std::vector<double> variance = phase2_variance();
+    double sum = 0;
+    for (double v : variance) sum += v;
+    if (weight_ > 0 && sum > 0) {
+      if (options_.tuner.diagonal_preconditioning) {
+        Vector scale(variance.size());
+        // ŝ = 1/sd: the metric holds ŝ², not normalised; a coordinate that never moved keeps ŝ = 1.
+        for (std::size_t i = 0; i < variance.size(); ++i)
+          scale[i] = typename Vector::value_type(variance[i] > 0 ? 1 / variance[i] : 1);
+        state_.set_fixed_metric(std::move(scale));
+        decoherence_length_ = std::sqrt(state_.dimension());
+        step_size_.restart();
+      } else {
+        decoherence_length_ = std::sqrt(sum);
+      }
+    }
+    phase2_length_ = decoherence_length_;
+  }
+
+  void keep_draw(std::uint64_t i) {
+    const std::uint64_t every = (phases_.third + kMaxDraws - 1) / kMaxDraws;
+    if (i % every != 0) return;
+    const Vector& x = state_.position();
+    for (std::size_t j = 0; j < x.size(); j += coordinate_stride()) history_.push_back(float(x[j]));
+  }
+  std::size_t coordinate_stride() const {
+    return (state_.position().size() + kMaxCoordinates - 1) / kMaxCoordinates;
+  }
+
+  /// ℓ = 0.4 ε · mean over coordinates of n/ESS.
+  void end_phase3() {
+    const std::size_t stride = coordinate_stride();
+    const std::size_t coordinates = (state_.position().size() + stride - 1) / stride;
+    const std::size_t draws = history_.size() / coordinates;
+    if (draws >= 4) {
+      ConvergenceDiagnostics diagnostics(1, draws);
+      std::vector<double> chain(draws);
+      double sum = 0;
+      std::size_t counted = 0;
+      for (std::size_t j = 0; j < coordinates; ++j) {
+        for (std::size_t i = 0; i < draws; ++i) chain[i] = double(history_[i * coordinates + j]);
+        const double ess = diagnostics.ess_bulk(chain);
+        if (!(ess > 0)) continue;  // a coordinate that did not move says nothing about the path length
+        sum += double(phases_.third) / ess;
+        ++counted;
+      }
+      if (counted > 0) decoherence_length_ = 0.4 * current_step_size() * sum / double(counted);
+    }
+    history_.clear();
+    history_.shrink_to_fit();
+  }
+
+  MclmcOptions options_;
+  SamplingPlan plan_;
+  MilePhases phases_;
+  IsokineticState<Vector> state_;
+  MileStepSize step_size_;
+  Vector normals_;
+  double decoherence_length_ = 0, phase2_length_ = StepReport::kNone;
+  double log_density_ = StepReport::kNone;
+  bool has_gradient_ = false;
+  std::vector<double> mean_, squares_;  // of θ in phase 2, weighted by the step size
+  double weight_ = 0;
+  std::vector<float> history_;          // draws of phase 3, [draws, coordinates]
+};
+
+}  // namespace smile

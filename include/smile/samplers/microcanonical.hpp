@@ -1,0 +1,299 @@
+/// The paper's samplers: smile-naive, psmile-naive, smile, psmile; and psmile-auto, smile-auto (ours). One
+/// algorithm: a splitting step of the isokinetic dynamics with mini-batch gradients (spec 1.5), with or without the
+/// gradient-noise preconditioner (1.7), the guardrail and tuner of the energy error (1.8), or the turning-angle rule
+/// for the step size (1.13).
+/// @source Sommer, Diao, Robnik, Seljak, Rügamer 2026, Algorithm 1; spec 1.2–1.8, 1.13
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "smile/adaptation/energy_tuner.hpp"
+#include "smile/adaptation/preconditioner.hpp"
+#include "smile/adaptation/schedule.hpp"
+#include "smile/adaptation/turning_angle.hpp"
+#include "smile/dynamics/refreshment.hpp"
+#include "smile/dynamics/splitting.hpp"
+#include "smile/samplers/isokinetic_state.hpp"
+#include "smile/samplers/sampler.hpp"
+
+namespace smile {
+
+enum class EnergyMode {
+  carried,  ///< L(θ_old) and the first gradient are those kept from the last step's batch (the paper's cost)
+  fresh,    ///< both are evaluated anew with the step's batch: one gradient more, ΔE free of batch noise
+};
+enum class ResetVelocity { keep, gradient, random, authors };
+enum class ResetGradient { restored, stale };
+enum class StepSizeRule {
+  fixed,   ///< constant, or a schedule
+  energy,  ///< the paper's rule 3 (spec 1.8)
+  turn,    ///< the turning-angle rule (spec 1.13)
+};
+
+struct MicrocanonicalOptions {
+  Integrator integrator = Integrator::mclachlan;
+  EnergyMode energy = EnergyMode::carried;
+  std::optional<PreconditionerOptions> preconditioner;  ///< set: psmile; not set: smile
+  double decoherence_length = std::numeric_limits<double>::infinity();  ///< ℓ > 0; ∞: no explicit noise
+  GradientGuard guard;
+  double step_size = 1e-3;                ///< ε > 0, or where adaptation starts
+  StepSizeRule rule = StepSizeRule::energy;
+  Schedule warmup_schedule, sampling_schedule;  ///< rule fixed; constant kinds take `step_size`
+  bool guardrail = true;                  ///< false for the naive samplers: only non-finite steps are refused
+  EnergyTunerOptions tuner;
+  bool adapt_in_sampling = true;          ///< rule energy: false freezes ε after warm-up (`adapt_during: warmup`)
+  double turn_angle = 0.06;               ///< δ*, rule turn
+  ResetVelocity reset_velocity = ResetVelocity::keep;
+  ResetGradient reset_gradient = ResetGradient::restored;
+};
+
+template <class Vector>
+class MicrocanonicalSampler final : public Sampler<Vector> {
+ public:
+  MicrocanonicalSampler(const MicrocanonicalOptions& options, const SamplingPlan& plan)
+      : options_(options), plan_(plan), tuner_(options.tuner, options.step_size) {
+    typename IsokineticState<Vector>::Options state;
+    state.guard = options.guard;
+    if (options.reset_velocity == ResetVelocity::authors) state.rest_energy = RestEnergy::authors;
+    state.merge_steps = options.integrator != Integrator::position_verlet && options.energy == EnergyMode::carried &&
+                        std::isinf(options.decoherence_length);
+    state_ = IsokineticState<Vector>(state);
+  }
+
+  void start(const Vector& position, Target<Vector>& target, NormalSource<Vector>&) override {
+    if (position.size() < 2)
+      throw Error("sampler", "the density has one parameter, and the dynamics divide by d − 1",
+                  "use a model with at least two parameters, or sgld or sghmc");
+    state_.place(position, options_.preconditioner ? &*options_.preconditioner : nullptr);
+    state_.begin_step();
+    if (carries_gradient() || options_.rule == StepSizeRule::turn) {
+      evaluate(target, 0);
+      has_gradient_ = std::isfinite(value_) && options_.guard.admit(state_.carried_gradient());
+    } else if (options_.energy == EnergyMode::carried && options_.guardrail) {
+      value_ = target.log_density(state_.position(), 0);
+    }
+    log_density_ = value_;
+    if (options_.rule == StepSizeRule::turn && has_gradient_)
+      turning_ = TurningAngleRule(options_.turn_angle, double(position.size()), kernels::norm2(state_.carried_gradient()));
+    normals_ = Vector(position.size());
+  }
+
+  StepReport step(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t) override {
+    StepReport report;
+    const bool warmup = t <= plan_.warmup_steps;
+    report.step_size = step_size(t, report.exploring);
+    average_.add(t, plan_.warmup_steps, report.step_size);
+    const Attempt attempt = advance(target, normals, t, report);
+    report.refusal = attempt.failure;
+    report.energy_change = attempt.energy_change;
+    report.gradient_norm = attempt.gradient_norm;
+    report.turn_angle = report.step_size * attempt.gradient_norm / (state_.dimension() - 1);
+
+    // Guardrail (1.8, rules 1 and 3): thresholds from the fit before this step.
+    if (options_.guardrail) {
+      const bool adapt = options_.rule == StepSizeRule::energy && (warmup || options_.adapt_in_sampling);
+      const auto verdict = tuner_.observe(is_finite_step(attempt.failure) ? attempt.energy_change : StepReport::kNone, adapt);
+      if (report.accepted() && verdict.diverged) report.refusal = Refusal::energy_error;
+      if (verdict.compared) {
+        report.probability = verdict.probability;
+        report.gamma_shape = verdict.shape;
+        report.gamma_scale = verdict.scale;
+      }
+    }
+    if (report.accepted()) {
+      state_.accept();
+      log_density_ = attempt.value;
+      has_gradient_ = true;
+      refusals_in_row_ = 0;
+    } else {
+      refuse(normals, t, report.refusal, attempt.value);
+    }
+    follow_turning_angle(t, attempt);
+    if (t == plan_.warmup_steps) freeze();
+    report.log_density = log_density_;
+    bool unused = false;
+    report.next_step_size = step_size(t + 1, unused);
+    return report;
+  }
+
+  const Vector& position() const override { return state_.position(); }
+  std::uint64_t warmup_steps() const override { return plan_.warmup_steps; }
+  std::uint64_t total_steps() const override { return plan_.warmup_steps + plan_.sampling_steps; }
+
+  /// The state behind the position, for tests and logs.
+  const IsokineticState<Vector>& state() const { return state_; }
+  const EnergyTuner& tuner() const { return tuner_; }
+  double log_density() const { return log_density_; }
+
+  void serialise(Archive& archive) override {
+    state_.serialise(archive);
+    tuner_.serialise(archive);
+    average_.serialise(archive);
+    turning_.serialise(archive);
+    archive.value(value_), archive.value(log_density_), archive.value(has_gradient_), archive.value(seen_gradient_);
+    archive.value(refusals_in_row_), archive.value(nonfinite_in_row_), archive.value(frozen_);
+    if (archive.reading()) normals_ = Vector(std::size_t(state_.dimension()));
+  }
+
+  std::vector<std::pair<std::string, double>> tuned() const override {
+    bool unused = false;
+    return {{"step_size_start", options_.step_size},
+            {"step_size_after_warmup", frozen_ > 0 ? frozen_ : step_size(plan_.warmup_steps + 1, unused)},
+            {"step_size_end", step_size(total_steps(), unused)}};
+  }
+
+ private:
+  struct Attempt {
+    Refusal failure = Refusal::none;
+    double energy_change = StepReport::kNone;
+    double gradient_norm = StepReport::kNone;
+    double value = StepReport::kNone;  ///< L at the end of the step
+  };
+
+  /// Every 50th step of the turning-angle rule measures ΔE with one batch throughout, as a safety net (1.13).
+  bool is_audit(std::uint64_t t) const { return options_.rule == StepSizeRule::turn && t % 50 == 0; }
+  bool carries_gradient() const {
+    return options_.energy == EnergyMode::carried && splitting(options_.integrator).front().kind == Substep::momentum;
+  }
+
+  /// One splitting step (1.5), wrapped in partial refreshment where asked for (1.6).
+  Attempt advance(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t, StepReport& report) {
+    Attempt attempt;
+    const double step = report.step_size;
+    const auto fail = [&](Refusal why) {
+      attempt.failure = why;
+      return attempt;
+    };
+    state_.begin_step();
+    double before = log_density_;
+    double kinetic = 0;
+    if (std::isfinite(options_.decoherence_length)) refresh(normals, Purpose::opening_refreshment, t, step / 2);
+    if (options_.energy == EnergyMode::fresh || is_audit(t) || (carries_gradient() && !has_gradient_)) {
+      if (!evaluate(target, t, &report)) return fail(Refusal::log_density);
+      before = value_;
+    }
+    const auto& substeps = splitting(options_.integrator);
+    bool value_is_current = false;
+    for (std::size_t i = 0; i < substeps.size(); ++i) {
+      if (substeps[i].kind == Substep::momentum) {
+        if (i > 0) {
+          if (!evaluate(target, t, &report)) return fail(Refusal::log_density);
+          attempt.value = value_;
+          value_is_current = true;
+        }
+        const auto turn = state_.momentum_update(substeps[i].fraction * step, i + 1 == substeps.size());
+        if (!turn.finite) return fail(Refusal::gradient);
+        if (!seen_gradient_) {
+          state_.start_preconditioner();
+          seen_gradient_ = true;
+        }
+        kinetic += turn.kinetic_change;
+        attempt.gradient_norm = turn.gradient_norm;
+      } else {
+        if (!state_.position_update(substeps[i].fraction * step)) return fail(Refusal::position);
+        value_is_current = false;
+      }
+    }
+    if (!value_is_current && options_.guardrail) {
+      attempt.value = target.log_density(state_.current_position(), t);
+      if (!std::isfinite(attempt.value)) return fail(Refusal::log_density);
+      value_is_current = true;
+    }
+    if (value_is_current) {
+      attempt.energy_change = kinetic - (attempt.value - before);
+      // A chain that could not be evaluated at its start has no L(θ_old) to compare with.
+      if (!std::isfinite(attempt.energy_change)) return fail(Refusal::energy_not_finite);
+    }
+    if (is_audit(t)) same_batch_error_ = attempt.energy_change;
+    return attempt;
+  }
+
+  bool evaluate(Target<Vector>& target, std::uint64_t t, StepReport* report = nullptr) {
+    Vector& gradient = t == 0 ? state_.carried_gradient() : state_.gradient_to_evaluate();
+    value_ = target.log_density_and_gradient(state_.current_position(), gradient, t);
+    if (report) ++report->gradients;
+    return std::isfinite(value_);
+  }
+
+  void refresh(NormalSource<Vector>& normals, Purpose purpose, std::uint64_t t, double h) {
+    normals.normals(normals_, purpose, t);
+    state_.refresh(normals_, refreshment_strength(h, options_.decoherence_length, state_.dimension()));
+  }
+
+  /// Rule 2 of 1.8: back to the old state; the velocity by `reset_velocity`.
+  void refuse(NormalSource<Vector>& normals, std::uint64_t t, Refusal why, double refused_value) {
+    const bool finite = is_finite_step(why);
+    const bool stale = finite && options_.reset_gradient == ResetGradient::stale;
+    state_.refuse(finite, stale);
+    if (stale) log_density_ = refused_value;
+    ++refusals_in_row_;
+    switch (options_.reset_velocity) {
+      case ResetVelocity::gradient:
+      case ResetVelocity::authors: state_.set_velocity_zero(); return;
+      case ResetVelocity::keep:
+        if (finite && refusals_in_row_ < 10) return;
+        break;
+      case ResetVelocity::random: break;
+    }
+    normals.normals(normals_, Purpose::direction, t);
+    state_.set_direction(normals_);
+  }
+
+  double step_size(std::uint64_t t, bool& exploring) const {
+    const bool warmup = t <= plan_.warmup_steps;
+    switch (options_.rule) {
+      case StepSizeRule::energy: return frozen_ > 0 ? frozen_ : tuner_.step_size();
+      case StepSizeRule::turn: {
+        const double base = frozen_ > 0 ? frozen_ : (t == 1 || !turning_.ready() ? options_.step_size : turning_.step_size());
+        return std::ldexp(base, -int(std::min<std::uint64_t>(nonfinite_in_row_, 60)));
+      }
+      case StepSizeRule::fixed: break;
+    }
+    const Schedule& schedule = warmup ? options_.warmup_schedule : options_.sampling_schedule;
+    const std::uint64_t n = warmup ? plan_.warmup_steps : plan_.sampling_steps;
+    const std::uint64_t i = t - 1 - (warmup ? 0 : plan_.warmup_steps);
+    if (schedule.kind == ScheduleKind::constant) return options_.step_size;
+    const auto point = schedule.at(i, n);
+    exploring = point.exploring;
+    return point.step_size;
+  }
+
+  void follow_turning_angle(std::uint64_t t, const Attempt& attempt) {
+    if (options_.rule != StepSizeRule::turn) return;
+    if (!is_finite_step(attempt.failure)) {
+      ++nonfinite_in_row_;
+      return;
+    }
+    nonfinite_in_row_ = 0;
+    if (t <= plan_.warmup_steps) turning_.follow(attempt.gradient_norm, options_.turn_angle, state_.dimension());
+  }
+
+  void freeze() {
+    const bool freezes = options_.rule == StepSizeRule::turn ||
+                         (options_.rule == StepSizeRule::energy && !options_.adapt_in_sampling);
+    if (freezes && !average_.empty()) frozen_ = average_.value();
+  }
+
+  MicrocanonicalOptions options_;
+  SamplingPlan plan_;
+  IsokineticState<Vector> state_;
+  EnergyTuner tuner_;
+  StepSizeAverage average_;
+  TurningAngleRule turning_;
+  Vector normals_;
+  double value_ = StepReport::kNone;        // of the last evaluation
+  double log_density_ = StepReport::kNone;  // carried: L of the accepted state
+  double same_batch_error_ = StepReport::kNone;
+  bool has_gradient_ = false;   // the carried gradient is usable
+  bool seen_gradient_ = false;  // a first gradient has been evaluated
+  std::uint64_t refusals_in_row_ = 0;
+  std::uint64_t nonfinite_in_row_ = 0;
+  double frozen_ = 0;           // ε of the sampling phase where it is frozen
+};
+
+}  // namespace smile

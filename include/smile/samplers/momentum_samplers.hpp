@@ -1,0 +1,169 @@
+/// Stochastic-gradient samplers with a momentum and scalar coefficients: sghmc and sgnht.
+/// @source Chen, Fox & Guestrin 2014, eq. 15; Ding et al. 2014; spec 1.9
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "smile/samplers/langevin.hpp"
+
+namespace smile {
+
+struct SghmcOptions {
+  GradientGuard guard;
+  double step_size = 1e-3;  ///< ε > 0
+  Schedule warmup_schedule, sampling_schedule;
+  double friction = 0.05;        ///< α, in (0, 1]
+  double noise_estimate = 0;     ///< β̂, in [0, α]
+  double temperature = 1;        ///< T ≥ 0
+  double momentum_resampling = 0;  ///< probability in [0, 1] that a step begins with a new momentum
+};
+
+/// v ← (1−α) v + ε g + sqrt(2(α−β̂) ε T) n;  θ ← θ + v;  v₀ ~ N(0, εT I).
+template <class Vector>
+class SghmcSampler final : public Sampler<Vector> {
+ public:
+  SghmcSampler(const SghmcOptions& options, const SamplingPlan& plan) : options_(options), plan_(plan) {}
+
+  void start(const Vector& position, Target<Vector>&, NormalSource<Vector>& normals) override {
+    position_ = position;
+    proposal_ = gradient_ = normals_ = momentum_ = next_momentum_ = Vector(position.size());
+    draw_momentum(normals, 0);
+  }
+
+  StepReport step(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t) override {
+    StepReport report;
+    const auto [step, exploring] =
+        scheduled_step(options_.warmup_schedule, options_.sampling_schedule, plan_, options_.step_size, t);
+    report.step_size = report.next_step_size = step;
+    report.exploring = exploring;
+    report.gradients = 1;
+    // A redrawn momentum stays redrawn even where the step is refused.
+    if (options_.momentum_resampling > 0 &&
+        normals.uniform(Purpose::momentum_coin, t) < options_.momentum_resampling)
+      draw_momentum(normals, t);
+    const double value = target.log_density_and_gradient(position_, gradient_, t);
+    if (!std::isfinite(value)) {
+      report.refusal = Refusal::log_density;
+    } else if (!options_.guard.admit(gradient_)) {
+      report.refusal = Refusal::gradient;
+    } else {
+      normals.normals(normals_, Purpose::noise, t);
+      proposal_ = position_;
+      next_momentum_ = momentum_;
+      const double noise = std::sqrt(2 * (options_.friction - options_.noise_estimate) * step * options_.temperature);
+      kernels::momentum_update(proposal_, next_momentum_, gradient_, normals_, 1 - options_.friction, step, noise, 1.0);
+      if (!kernels::all_finite(proposal_)) report.refusal = Refusal::position;
+    }
+    if (report.accepted()) {
+      position_.swap(proposal_);
+      momentum_.swap(next_momentum_);
+      log_density_ = value;
+    }
+    report.log_density = log_density_;
+    return report;
+  }
+
+  const Vector& position() const override { return position_; }
+  const Vector& momentum() const { return momentum_; }
+  std::uint64_t warmup_steps() const override { return plan_.warmup_steps; }
+  std::uint64_t total_steps() const override { return plan_.warmup_steps + plan_.sampling_steps; }
+  void serialise(Archive& archive) override {
+    archive.vector(position_), archive.vector(momentum_), archive.value(log_density_);
+    if (archive.reading()) proposal_ = gradient_ = normals_ = next_momentum_ = Vector(position_.size());
+  }
+
+ private:
+  /// v ~ N(0, εT I), with the ε of the step at hand.
+  void draw_momentum(NormalSource<Vector>& normals, std::uint64_t t) {
+    const double step =
+        scheduled_step(options_.warmup_schedule, options_.sampling_schedule, plan_, options_.step_size, t == 0 ? 1 : t)
+            .step_size;
+    normals.normals(momentum_, Purpose::momentum, t);
+    // v = 0·v + 0·g + sqrt(εT)·z through the pass that exists; θ is not touched (e = 0).
+    normals_ = momentum_;
+    kernels::momentum_update(proposal_, momentum_, normals_, normals_, 0, 0, std::sqrt(step * options_.temperature), 0);
+  }
+
+  SghmcOptions options_;
+  SamplingPlan plan_;
+  Vector position_, proposal_, gradient_, normals_, momentum_, next_momentum_;
+  double log_density_ = StepReport::kNone;
+};
+
+struct SgnhtOptions {
+  GradientGuard guard;
+  double step_size = 1e-3;
+  Schedule warmup_schedule, sampling_schedule;
+  double diffusion = 1;     ///< A > 0; ξ₀ = A
+  double temperature = 1;   ///< T > 0
+};
+
+/// v ← v − εξv + εg + sqrt(2Aε) n;  θ ← θ + εv;  ξ ← ξ + ε(‖v‖²/d − T), in this order; ξ₀ = A, v₀ ~ N(0, T I).
+template <class Vector>
+class SgnhtSampler final : public Sampler<Vector> {
+ public:
+  SgnhtSampler(const SgnhtOptions& options, const SamplingPlan& plan) : options_(options), plan_(plan) {}
+
+  void start(const Vector& position, Target<Vector>&, NormalSource<Vector>& normals) override {
+    position_ = position;
+    proposal_ = gradient_ = normals_ = momentum_ = next_momentum_ = Vector(position.size());
+    thermostat_ = options_.diffusion;
+    normals.normals(normals_, Purpose::momentum, 0);
+    kernels::momentum_update(proposal_, momentum_, normals_, normals_, 0, 0, std::sqrt(options_.temperature), 0);
+  }
+
+  StepReport step(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t) override {
+    StepReport report;
+    const auto [step, exploring] =
+        scheduled_step(options_.warmup_schedule, options_.sampling_schedule, plan_, options_.step_size, t);
+    report.step_size = report.next_step_size = step;
+    report.exploring = exploring;
+    report.gradients = 1;
+    double next_thermostat = thermostat_;
+    const double value = target.log_density_and_gradient(position_, gradient_, t);
+    if (!std::isfinite(value)) {
+      report.refusal = Refusal::log_density;
+    } else if (!options_.guard.admit(gradient_)) {
+      report.refusal = Refusal::gradient;
+    } else {
+      normals.normals(normals_, Purpose::noise, t);
+      proposal_ = position_;
+      next_momentum_ = momentum_;
+      const double norm2 = kernels::momentum_update(proposal_, next_momentum_, gradient_, normals_,
+                                                    1 - step * thermostat_, step,
+                                                    std::sqrt(2 * options_.diffusion * step), step);
+      next_thermostat += step * (norm2 / double(position_.size()) - options_.temperature);
+      if (!std::isfinite(next_thermostat) || !kernels::all_finite(proposal_)) report.refusal = Refusal::position;
+    }
+    if (report.accepted()) {
+      position_.swap(proposal_);
+      momentum_.swap(next_momentum_);
+      thermostat_ = next_thermostat;
+      log_density_ = value;
+    }
+    report.log_density = log_density_;
+    return report;
+  }
+
+  const Vector& position() const override { return position_; }
+  const Vector& momentum() const { return momentum_; }
+  double thermostat() const { return thermostat_; }
+  std::uint64_t warmup_steps() const override { return plan_.warmup_steps; }
+  std::uint64_t total_steps() const override { return plan_.warmup_steps + plan_.sampling_steps; }
+  void serialise(Archive& archive) override {
+    archive.vector(position_), archive.vector(momentum_);
+    archive.value(thermostat_), archive.value(log_density_);
+    if (archive.reading()) proposal_ = gradient_ = normals_ = next_momentum_ = Vector(position_.size());
+  }
+  std::vector<std::pair<std::string, double>> tuned() const override { return {{"thermostat", thermostat_}}; }
+
+ private:
+  SgnhtOptions options_;
+  SamplingPlan plan_;
+  Vector position_, proposal_, gradient_, normals_, momentum_, next_momentum_;
+  double thermostat_ = 1;
+  double log_density_ = StepReport::kNone;
+};
+
+}  // namespace smile

@@ -1,0 +1,19 @@
+// The samplers compiled once for vectors in memory.
+#include "smile/samplers/langevin.hpp"
+#include "smile/samplers/mclmc.hpp"
+#include "smile/samplers/microcanonical.hpp"
+#include "smile/samplers/momentum_samplers.hpp"
+#include "smile/samplers/scale_adapted_sghmc.hpp"
+
+namespace smile {
+#define SMILE_INSTANTIATE(T)                             \
+  template class MicrocanonicalSampler<HostVector<T>>;   \
+  template class MclmcSampler<HostVector<T>>;            \
+  template class LangevinSampler<HostVector<T>>;         \
+  template class SghmcSampler<HostVector<T>>;            \
+  template class SgnhtSampler<HostVector<T>>;            \
+  template class ScaleAdaptedSampler<HostVector<T>>;
+SMILE_INSTANTIATE(float)
+SMILE_INSTANTIATE(double)
+#undef SMILE_INSTANTIATE
+}  // namespace smile
