@@ -1,0 +1,89 @@
+/// From a configuration to predictions and numbers: warm start, chains, evaluation, report (spec 2.5,
+/// 3, 5.3). Nothing here prints: progress and messages go to the caller's functions.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "smile/ensemble/progress.hpp"
+#include "smile/experiment/config.hpp"
+
+namespace smile {
+
+/// What the caller of a run decides; nothing in it changes a number.
+struct RunOptions {
+  std::string out;                 ///< run directory; empty: <saving_dir>/<experiment_name>/<timestamp>
+  int threads = 0;                 ///< 0: one for each core the process may use
+  bool resume = false;             ///< go on with `out`, or with the latest unfinished run of the experiment
+  double checkpoint_seconds = 10;  ///< between two checkpoints of a chain
+  /// Set from outside (a signal handler) to end the run after the step under way, with a checkpoint.
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(const Progress&)> on_progress;    ///< several times a second; may be empty
+  std::function<void(const std::string&)> on_message;  ///< warnings and remarks, one line each; may be empty
+};
+
+enum class RunStatus { complete, interrupted, failed };
+
+/// One metric of the test set, for the phases that have it; NaN where a phase has not.
+struct MetricRow {
+  std::string name;     ///< "LPPD", "RMSE", "accuracy", …
+  double ensemble = 0;  ///< the warm-started networks alone (phase `ensemble_initialization`)
+  double sampling = 0;  ///< all stored draws (phase `sampling`)
+};
+
+struct RunSummary {
+  RunStatus status = RunStatus::complete;
+  std::string directory;
+  std::string samples_directory;  ///< where the draws are
+  std::string reason;             ///< why it failed or stopped; empty where complete
+  std::vector<MetricRow> metrics;
+  std::vector<std::string> warnings;
+  double seconds = 0;  ///< wall time of this call
+  std::size_t chains = 0, failed_chains = 0, draws = 0;
+
+  /// 0 complete; 1 where the run was interrupted, or it or one of its chains failed.
+  int exit_status() const { return status == RunStatus::complete && failed_chains == 0 ? 0 : 1; }
+};
+
+/// Runs or resumes one experiment.
+/// @throws Error for wrong input (before anything is written) and where the run cannot go on (full disk, …);
+///         what was written so far can be resumed
+RunSummary run_experiment(const Config& config, const RunOptions& options);
+
+/// Evaluates the draws of a run directory anew and rewrites eval/ and the report.
+RunSummary evaluate_run(const std::string& directory, const RunOptions& options = {});
+
+/// Predictions for the rows of `data_file` from the stored draws, as CSV. Regression: mean, sd, and its
+/// aleatoric and epistemic parts, in the target's own unit. Classification: a probability for each class, the
+/// predicted label, entropy and mutual information.
+/// @param out_file  empty: <directory>/predictions.csv
+/// @return the path written
+std::string predict_run(const std::string& directory, const std::string& data_file,
+                        const std::string& out_file = {});
+
+/// One point of a sweep that is done.
+struct SweepEntry {
+  std::string name;
+  RunSummary summary;
+};
+struct SweepSummary {
+  std::vector<SweepEntry> entries;
+  std::string csv, json;  ///< paths of the pooled table
+  bool interrupted = false;
+  int exit_status() const;
+};
+
+/// One run for each point of the search file, in <saving_dir>/<experiment_name>/<point>. Finished runs are
+/// skipped (their metrics are read), unfinished ones go on. All points are checked before the first one
+/// starts.
+SweepSummary run_sweep(const std::string& config_file, const std::vector<Setting>& settings,
+                       const std::string& sweep_file, const RunOptions& options);
+
+/// A small table of the metrics for a terminal, and where the draws are.
+std::string metrics_table(const RunSummary& summary);
+/// The pooled table of a sweep.
+std::string sweep_table(const SweepSummary& summary);
+
+}  // namespace smile
