@@ -1,0 +1,65 @@
+/// First-order optimisers over a flat parameter vector.
+/// @source Sutskever et al. 2013 (momentum); Kingma & Ba 2015 (Adam); Loshchilov & Hutter 2019 (AdamW);
+/// spec 2.5
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "smile/kernels/host_vector.hpp"
+
+namespace smile {
+
+enum class OptimizerKind { sgd, adam, adamw };
+/// "sgd", "adam", "adamw". @throws Error that lists them
+OptimizerKind optimizer_kind(const std::string& name);
+
+/// With g the gradient of the loss, η the learning rate and t = 1, 2, … the number of the update:
+///
+///     sgd     v ← μ v + g;  θ ← θ − η v          (nesterov: θ ← θ − η (g + μ v), with the new v)
+///     adam    m ← β₁ m + (1−β₁) g;  s ← β₂ s + (1−β₂) g²
+///             θ ← θ − η (m/(1−β₁ᵗ)) / (√(s/(1−β₂ᵗ)) + ε)
+///     adamw   as adam, with λθ (the old θ) added to the quotient: the decay is decoupled from the moments
+///     and
+///             scaled by η. It applies to every parameter, biases included.
+///
+/// These are the conventions of optax and PyTorch. sgd and adam have no weight decay.
+struct OptimizerOptions {
+  OptimizerKind kind = OptimizerKind::adamw;
+  double weight_decay = 0.005;                  ///< λ ≥ 0; adamw
+  double momentum = 0;                          ///< μ in [0, 1); sgd
+  bool nesterov = false;                        ///< sgd; without momentum no effect
+  double b1 = 0.9, b2 = 0.999, epsilon = 1e-8;  ///< β₁, β₂ in [0, 1), ε > 0; adam, adamw
+
+  /// @throws Error for a value out of its range
+  void validate() const;
+};
+
+/// An optimiser and its moments.
+template <class T>
+class Optimizer {
+ public:
+  /// @param dimension  d; the moments start at zero
+  Optimizer(const OptimizerOptions& options, std::size_t dimension);
+
+  /// One update. An entry whose gradient has always been zero moves by weight decay alone.
+  /// @param position @shape [d]   @param gradient @shape [d], of the loss: downhill is its negative
+  /// @param learning_rate  η ≥ 0
+  /// @cost one sweep; no allocation
+  void update(HostVector<T>& position, const HostVector<T>& gradient, double learning_rate);
+  /// Forgets the moments and the number of updates.
+  void reset();
+  /// t, updates so far.
+  std::uint64_t updates() const { return updates_; }
+
+ private:
+  void descend(T* position, const T* gradient, T learning_rate);
+  void descend_by_moments(T* position, const T* gradient, double learning_rate);
+  OptimizerOptions options_;
+  std::size_t dimension_;
+  std::uint64_t updates_ = 0;
+  HostVector<T> first_;   ///< v of sgd with momentum; m of adam
+  HostVector<T> second_;  ///< s of adam
+};
+
+}  // namespace smile
