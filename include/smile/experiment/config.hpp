@@ -8,10 +8,11 @@
 /// @source spec 5.2; defaults: spec 1, 2 and the experiment T2 of spec 4
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct DataConfig {
   std::optional<std::string> target_column;  ///< name or index from 0; null: the last column
   std::int64_t target_len = 1;               ///< number of target columns; 1
   std::optional<std::vector<std::string>> features;  ///< names or indices; null: all columns but the target
-  std::optional<std::int64_t> datapoint_limit;       ///< use only the first rows; null: all
+  std::optional<std::int64_t> datapoint_limit;       ///< use only so many (shuffled) rows; null: all
   bool flatten = false;                              ///< images only
   bool normalize = true;                             ///< standardise features and regression targets
   std::string normalize_with = "train";              ///< train, all: which rows give mean and sd
@@ -38,7 +39,7 @@ struct DataConfig {
   std::string missing = "refuse";          ///< refuse, drop (the row), mean (of the training rows)
   std::vector<std::string> categorical;    ///< columns (names or indices) whose cells are words
   std::string decimal = "point";           ///< point, comma
-  std::string delimiter = "auto";          ///< auto, comma, semicolon, tab, space
+  std::string delimiter = "auto";          ///< auto, comma, semicolon, tab
   std::string augment = "identity";        ///< images only: identity, basic
   std::optional<std::int64_t> image_size;  ///< images only: side in pixels
 };
@@ -117,6 +118,8 @@ struct PriorConfig {
   std::string name = "StandardNormal";  ///< the eleven names of spec 2.2
   std::optional<double> loc, scale, loc_bias, factor, limit;
   std::optional<std::int64_t> seed;  ///< EpsStandardNormal: of its fixed offsets
+  /// Those of loc … limit that the chosen prior has, as make_prior wants them.
+  std::map<std::string, double> parameters() const;
 };
 
 /// `training.sampler.scheduler_config_warm:` and `_samp:` (spec 1.9).
@@ -250,8 +253,13 @@ struct Config {
 
   /// Not part of the file and not compared: keys that have no effect and other remarks, one line each.
   std::vector<std::string> warnings;
-  /// Not part of the file and not compared: dotted keys that the file, an option or a search point has set.
-  std::set<std::string> given;
+  /// Not part of the file and not compared: dotted keys that the file, an option or a search point has set,
+  /// and where: "config.yaml:12", "--set rng=3".
+  std::map<std::string, std::string> given;
+  /// Where to point in an Error about a key: "config.yaml:12: training.sampler.batch_size".
+  std::string place(const std::string& key) const;
+  /// Name of the file, for places of keys that were not given.
+  std::string file;
 };
 
 /// Equal in every key.
@@ -277,5 +285,11 @@ Config parse_config(const std::string& text, const std::string& name,
 /// The completed configuration as YAML: every key that has an effect or was given. Reading it again gives an
 /// equal Config.
 std::string to_yaml(const Config& config);
+
+/// What can be checked only with the data at hand. A batch_size larger than the training part is an Error
+/// where it was given and becomes null (all rows) where it is the default; the turning-angle rule needs two
+/// batches an epoch; a classification network needs an output for each class.
+/// @param classes  number of classes; ignored for regression
+void fit_to_data(Config& config, std::size_t training_rows, std::size_t classes = 0);
 
 }  // namespace smile

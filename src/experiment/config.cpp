@@ -1,0 +1,217 @@
+#include "smile/experiment/config.hpp"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "experiment/config_read.hpp"
+#include "smile/error.hpp"
+
+namespace smile {
+namespace {
+
+using schema::Key;
+
+/// Fills a Config from a file and from settings; the last value of a key wins.
+class ConfigReader final : public schema::Walker {
+ public:
+  ConfigReader(const std::string& name, Config& config) : Walker(name), config_(config) {}
+
+  void read_setting(const Setting& setting) {
+    YAML::Node value;
+    try {
+      value = YAML::Load(setting.value);
+    } catch (const YAML::Exception& exception) {
+      throw Error(
+          setting.where,
+          "`" + schema::shown(setting.value) + "` is not valid YAML (" + schema::shown(exception.msg) + ")",
+          "write a value such as 0.01 or [16, 16, 1]");
+    }
+    // A setting is a mapping of one key: unknown keys get the same answer as in a file.
+    const std::size_t dot = setting.key.rfind('.');
+    const std::string section = dot == std::string::npos ? "" : setting.key.substr(0, dot);
+    std::string known = section;
+    while (!known.empty() && !schema::is_section(known)) {
+      const std::size_t cut = known.rfind('.');
+      known = cut == std::string::npos ? "" : known.substr(0, cut);
+    }
+    // The first unknown step of the path, seen from the last known section.
+    std::string rest = setting.key.substr(known.empty() ? 0 : known.size() + 1);
+    YAML::Node mapping(YAML::NodeType::Map);
+    if (known == section) {
+      mapping[rest] = value;
+    } else {
+      YAML::Node below(YAML::NodeType::Map);
+      below[rest.substr(rest.find('.') + 1)] = value;
+      mapping[rest.substr(0, rest.find('.'))] = below;
+    }
+    walk(mapping, known, setting.where);
+  }
+
+ private:
+  void leaf(const Key& key, const YAML::Node& value, const std::string& place) override {
+    schema::assign(key, value, place, config_);
+    config_.given[std::string(key.path)] = place;
+  }
+  bool takes(const Key& key, const YAML::Node& value) const override {
+    Config scratch;
+    try {
+      schema::assign(key, value, "", scratch);
+    } catch (const Error&) {
+      return false;
+    }
+    return true;
+  }
+  Config& config_;
+};
+
+}  // namespace
+
+Config parse_config(const std::string& text, const std::string& name, const std::vector<Setting>& settings) {
+  Config config;
+  config.file = name;
+  const std::string stem = std::filesystem::path(name).stem().string();
+  if (!stem.empty()) config.experiment_name = stem;
+  ConfigReader reader(name, config);
+  reader.walk(schema::parse_document(text, name), "");
+  for (const Setting& setting : settings) reader.read_setting(setting);
+  for (const Key& key : schema::keys()) {
+    if (!key.required || config.given.contains(std::string(key.path))) continue;
+    throw Error(name + ": " + std::string(key.path), "the key is missing",
+                "add it: " + schema::allowed_text(key));
+  }
+  schema::complete(config);
+  return config;
+}
+
+Config load_config(const std::string& file, const std::vector<Setting>& settings) {
+  return parse_config(schema::read_text_file(file), file, settings);
+}
+
+Setting parse_setting(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw Error("--set " + schema::shown(text), "not of the form key=value",
+                "write for instance training.sampler.step_size=0.01");
+  }
+  const std::string key = text.substr(0, equals);
+  return {key, text.substr(equals + 1), "--set"};
+}
+
+std::string to_yaml(const Config& config) {
+  std::string text;
+  std::vector<std::string> open;  // sections whose headings are written
+  for (const Key& key : schema::keys()) {
+    if (!key.when.holds(config) && !config.given.contains(std::string(key.path))) continue;
+    std::vector<std::string> parts;
+    std::string_view rest = key.path;
+    for (std::size_t dot; (dot = rest.find('.')) != std::string_view::npos; rest.remove_prefix(dot + 1)) {
+      parts.emplace_back(rest.substr(0, dot));
+    }
+    const auto common = static_cast<std::size_t>(
+        std::mismatch(parts.begin(), parts.end(), open.begin(), open.end()).first - parts.begin());
+    for (std::size_t depth = common; depth < parts.size(); ++depth) {
+      text += std::string(2 * depth, ' ') + parts[depth] + ":\n";
+    }
+    open = parts;
+    text += std::string(2 * parts.size(), ' ') + std::string(rest) + ": " + schema::value_text(key, config) +
+            "\n";
+  }
+  return text;
+}
+
+bool operator==(const Config& a, const Config& b) {
+  return std::all_of(schema::keys().begin(), schema::keys().end(), [&](const Key& key) {
+    return schema::value_text(key, a) == schema::value_text(key, b);
+  });
+}
+
+std::string Config::place(const std::string& key) const {
+  const auto found = given.find(key);
+  return (found == given.end() ? file : found->second) + ": " + key;
+}
+
+Task Config::task() const {
+  if (data.task == "regr") return Task::regression;
+  if (data.task == "class") return Task::classification;
+  if (data.task == "class_multilabel") return Task::multilabel;
+  return Task::mean_regression;
+}
+
+Activation ModelConfig::activation_kind() const {
+  if (activation == "tanh") return Activation::tanh;
+  if (activation == "sigmoid") return Activation::sigmoid;
+  if (activation == "gelu") return Activation::gelu;
+  if (activation == "leaky_relu") return Activation::leaky_relu;
+  if (activation == "identity") return Activation::identity;
+  return Activation::relu;
+}
+
+std::map<std::string, double> PriorConfig::parameters() const {
+  const bool located = name == "Normal" || name == "Laplace" || name == "ShiftedNormal" ||
+                       name == "TruncNormal" || name == "BiMixtureNormal";
+  std::map<std::string, double> values;
+  const auto take = [&](bool has_it, const char* key, const std::optional<double>& value) {
+    if (has_it && value) values[key] = *value;
+  };
+  take(located, "loc", loc);
+  take(located, "scale", scale);
+  take(name == "ShiftedNormal", "loc_bias", loc_bias);
+  take(name == "Glorot", "factor", factor);
+  take(name == "TruncNormal", "limit", limit);
+  return values;
+}
+
+bool SamplerConfig::is_stochastic() const {
+  return name != "mclmc";
+}
+bool SamplerConfig::is_stochastic_microcanonical() const {
+  return name.starts_with("smile") || is_preconditioned();
+}
+bool SamplerConfig::is_preconditioned() const {
+  return name.starts_with("psmile");
+}
+
+void fit_to_data(Config& config, std::size_t training_rows, std::size_t classes) {
+  SamplerConfig& sampler = config.training.sampler;
+  const auto fit = [&](const std::string& key, std::optional<std::int64_t>& batch_size) {
+    if (!batch_size || static_cast<std::size_t>(*batch_size) <= training_rows) return;
+    if (config.given.contains(key)) {
+      throw Error(config.place(key),
+                  std::to_string(*batch_size) + " is more than the " + std::to_string(training_rows) +
+                      " training rows",
+                  "write at most " + std::to_string(training_rows) + ", or null for all rows");
+    }
+    batch_size.reset();
+  };
+  if (sampler.is_stochastic()) fit("training.sampler.batch_size", sampler.batch_size);
+  if (config.training.warmstart.include)
+    fit("training.warmstart.batch_size", config.training.warmstart.batch_size);
+
+  if (sampler.is_stochastic_microcanonical() && sampler.step_size_rule == "turn") {
+    const double rows = static_cast<double>(training_rows);
+    const double size = sampler.batch_size ? static_cast<double>(*sampler.batch_size) : rows;
+    const double ratio = rows / size;
+    const double batches = sampler.batches == "even"   ? std::max(1.0, std::round(ratio))
+                           : sampler.batches == "keep" ? std::ceil(ratio)
+                                                       : std::floor(ratio);
+    if (batches < 2) {
+      throw Error(
+          config.place("training.sampler.batch_size"),
+          "an epoch of " + std::to_string(training_rows) +
+              " training rows is one batch, and the turning-angle rule needs the noise of mini-batches",
+          "write at most " + std::to_string(training_rows / 2) + ", or use the sampler mclmc");
+    }
+  }
+  if (config.task() == Task::classification && config.model.model == "FCN" &&
+      static_cast<std::size_t>(config.model.hidden_structure.back()) != classes) {
+    throw Error(config.place("model.hidden_structure"),
+                "the last width is " + std::to_string(config.model.hidden_structure.back()) +
+                    ", but the data have " + std::to_string(classes) + " classes",
+                "let the list end with " + std::to_string(classes));
+  }
+}
+
+}  // namespace smile

@@ -1,0 +1,80 @@
+/// The named alternatives that the command line lists: samplers, models, priors, evaluations.
+#include "experiment/config_schema.hpp"
+
+namespace smile::schema {
+
+const Choices& sampler_choices() {
+  static const Choices choices{
+      {"psmile-auto", "preconditioned; the step size follows from the turning angle"},
+      {"psmile", "preconditioned; the paper's energy-error tuner and guardrail", true, {"noisysmile"}},
+      {"psmile-naive", "preconditioned; fixed step size, no guardrail"},
+      {"smile-auto", "as psmile-auto, without preconditioner"},
+      {"smile", "as psmile, without preconditioner", true, {"smilet"}},
+      {"smile-naive",
+       "mini-batch microcanonical dynamics as it is: fixed step size, no guardrail",
+       true,
+       {"smiley"}},
+      {"mclmc", "full-batch microcanonical Langevin dynamics, tuned as in MILE", true, {"mile"}},
+      {"sgld", "stochastic gradient Langevin dynamics"},
+      {"psgld", "RMSprop-preconditioned SGLD (Li et al. 2016)"},
+      {"csgld", "SGLD with a cyclic cosine schedule (Zhang et al. 2020)"},
+      {"sghmc", "stochastic gradient Hamiltonian Monte Carlo (Chen et al. 2014)"},
+      {"adasghmc", "scale-adapted SGHMC (Springenberg et al. 2016)"},
+      {"rmsprop-sghmc", "scale-adapted SGHMC with an RMSprop scale", true, {"rmsprop"}},
+      {"sgnht", "stochastic gradient Nosé-Hoover thermostat (Ding et al. 2014)"},
+      {"hmc", "full-batch Hamiltonian Monte Carlo", false},
+      {"nuts", "full-batch no-U-turn sampler", false},
+      {"mams", "Metropolis-adjusted microcanonical sampler", false},
+      {"sgdmom", "stochastic gradient descent with momentum", false},
+  };
+  return choices;
+}
+
+const Choices& model_choices() {
+  static const Choices choices{
+      {"FCN", "fully connected network of any widths and depth, on the native engine"},
+      {"LeNet", "convolutional network for 28×28 or 32×32 images", false},
+      {"ResNet7", "small residual network with filter response normalisation", false},
+      {"ResNet", "residual network; layers [2, 2, 2, 2] is ResNet-18", false},
+      {"ViT", "vision transformer", false},
+      {"GPT", "decoder-only transformer for text", false},
+      {"torchscript", "any TorchScript module", false},
+  };
+  return choices;
+}
+
+const Choices& prior_choices() {
+  static const Choices choices{
+      {"StandardNormal", "N(0, 1) for every parameter"},
+      {"Normal", "N(loc, scale²)"},
+      {"Laplace", "Laplace(loc, scale)"},
+      {"ShiftedNormal", "weights N(loc, scale²), all else N(loc_bias, scale²)"},
+      {"Glorot", "weights N(0, factor²·2/(fan_in + fan_out)), all else N(0, 1)"},
+      {"He", "weights N(0, 2/fan_in), all else N(0, 1)"},
+      {"GloLap", "Laplace of scale 1/√(fan_in + fan_out) for weights, 1/√2 else"},
+      {"GloUnif", "uniform with Glorot's standard deviation"},
+      {"TruncNormal", "flat within limit of loc, normal tails outside"},
+      {"BiMixtureNormal", "½ N(loc, scale²) + ½ N(−loc, scale²)"},
+      {"EpsStandardNormal", "N(a_i, exp(b_i)²) with fixed random a_i, b_i near 0"},
+  };
+  return choices;
+}
+
+const Choices& evaluation_choices() {
+  static const Choices choices{
+      {"PredPerf", "RMSE; or accuracy, F1, Brier score, NLL, AUROC, AURC"},
+      {"Lppd", "log pointwise predictive density: all, running, per chain"},
+      {"LppdCum", "LPPD of the first k chains over random orders of the chains"},
+      {"Calibration", "coverage and width of intervals; or calibration error and reliability"},
+      {"Crhat", "chain-wise rank-normalised R̂"},
+      {"Ess", "bulk and tail effective sample size and split-R̂"},
+      {"ChainVar", "variance between and within chains"},
+      {"PriorLogLik", "log prior and log-likelihood of the stored samples"},
+      {"PredSaver", "writes the predictive draws"},
+      {"Predict", "predictions, as part of the other evaluations"},
+      {"PredPerfGPT", "perplexity and accuracy of language models", false},
+  };
+  return choices;
+}
+
+}  // namespace smile::schema

@@ -1,0 +1,246 @@
+/// What follows from other keys: aliases of samplers, defaults by sampler, prior and task, `compat: authors`,
+/// and the checks that concern several keys.
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <sstream>
+
+#include "experiment/config_read.hpp"
+#include "smile/error.hpp"
+
+namespace smile::schema {
+namespace {
+
+bool given(const Config& config, const std::string& key) {
+  return config.given.contains(key);
+}
+
+/// Ten digits: enough for a split, free of the noise of binary fractions.
+std::string number(double value) {
+  std::ostringstream text;
+  text << std::setprecision(10) << value;
+  return text.str();
+}
+
+void apply_authors_values(Config& config) {
+  if (config.compat != "authors") return;
+  for (const Key& key : keys()) {
+    if (!key.authors.empty() && !given(config, std::string(key.path))) {
+      assign(key, YAML::Load(std::string(key.authors)), config.file, config);
+    }
+  }
+}
+
+/// The paper's names and the authors' (spec 1.9).
+void resolve_sampler(SamplerConfig& sampler) {
+  const bool off = sampler.smile_tuning.reset_prob == 1 && sampler.smile_tuning.adaption_prob == 0;
+  if (sampler.name == "smiley") sampler.name = "smile-naive";
+  if (sampler.name == "smilet") sampler.name = "smile";
+  if (sampler.name == "noisysmile") sampler.name = off ? "psmile-naive" : "psmile";
+  if (sampler.name == "rmsprop") sampler.name = "rmsprop-sghmc";
+  if (sampler.name == "mile") sampler.name = "mclmc";
+}
+
+/// Sets a value that the sampler fixes; says so where the user asked for another one.
+void fix(Config& config, const std::string& key, double& value, double fixed, const std::string& reason) {
+  if (given(config, key) && value != fixed) {
+    config.warnings.push_back(config.place(key) + ": " + number(value) + " has no effect: " + reason);
+  }
+  value = fixed;
+}
+
+void complete_microcanonical(Config& config) {
+  SamplerConfig& sampler = config.training.sampler;
+  const std::string prefix = "training.sampler.";
+  const bool naive = sampler.name.ends_with("-naive"), automatic = sampler.name.ends_with("-auto");
+  const std::string usual = naive ? "fixed" : automatic ? "turn" : "energy";
+  std::string& rule = sampler.step_size_rule;
+  if (!given(config, prefix + "step_size_rule")) {
+    rule = usual;
+  } else if ((naive || automatic) && rule != usual) {
+    const std::string base = sampler.name.substr(0, sampler.name.rfind('-'));
+    throw Error(config.place(prefix + "step_size_rule"), "`" + rule + "` is not the rule of " + sampler.name,
+                "write `" + usual + "`, or the sampler `" + base + "`, which takes every rule");
+  }
+  for (const auto& [name, schedule] : {std::pair<std::string, const SchedulerConfig&>{
+                                           "scheduler_config_warm", sampler.scheduler_config_warm},
+                                       {"scheduler_config_samp", sampler.scheduler_config_samp}}) {
+    if (schedule.name == "none" || rule == "fixed") continue;
+    throw Error(config.place(prefix + name + ".name"),
+                "a schedule and step_size_rule `" + rule + "` cannot both set the step size",
+                automatic ? "write `none`" : "write `none`, or step_size_rule: fixed");
+  }
+  const std::string tuning = prefix + "smile_tuning.";
+  if (naive)
+    fix(config, tuning + "reset_prob", sampler.smile_tuning.reset_prob, 1,
+        sampler.name + " has no guardrail");
+  if (automatic && !given(config, tuning + "reset_prob")) sampler.smile_tuning.reset_prob = 0.999;
+  if (rule != "energy") {
+    fix(config, tuning + "adaption_prob", sampler.smile_tuning.adaption_prob, 0,
+        "with step_size_rule " + rule + " the energy error does not change the step size");
+  }
+  if (rule == "turn" && !sampler.batch_size) {
+    throw Error(config.place(prefix + "batch_size"),
+                "the turning-angle rule needs the noise of mini-batches, and all rows are one batch",
+                "give a batch_size, or use the sampler `mclmc`");
+  }
+}
+
+void complete_schedules(Config& config) {
+  SamplerConfig& sampler = config.training.sampler;
+  const std::string key = "training.sampler.scheduler_config_samp.";
+  if (sampler.name == "csgld") {
+    if (!given(config, key + "name")) sampler.scheduler_config_samp.name = "cosine";
+    if (sampler.scheduler_config_samp.name != "cosine") {
+      throw Error(config.place(key + "name"), "csgld needs a cyclic schedule",
+                  "write `cosine`, or use the sampler `sgld`");
+    }
+  }
+  for (const bool warm : {true, false}) {
+    const SchedulerConfig& schedule = warm ? sampler.scheduler_config_warm : sampler.scheduler_config_samp;
+    const std::int64_t steps = warm ? sampler.warmup_steps : sampler.n_samples;
+    if (!sampler.is_stochastic() || schedule.name != "cosine" || steps == 0 || schedule.n_cycles <= steps)
+      continue;
+    throw Error(
+        config.place(std::string("training.sampler.scheduler_config_") + (warm ? "warm" : "samp") +
+                     ".n_cycles"),
+        std::to_string(schedule.n_cycles) + " cycles do not fit into " + std::to_string(steps) + " steps",
+        "write at most " + std::to_string(steps));
+  }
+}
+
+void complete_model(Config& config) {
+  ModelConfig& model = config.model;
+  const std::string key = "model.hidden_structure";
+  const std::string& task = config.data.task;
+  if (model.hidden_structure.empty()) {
+    if (task == "class") {
+      throw Error(config.file + ": " + key, "a classification network needs its widths",
+                  "write the layers' widths with the number of classes as the last, such as `[16, 16, 3]`");
+    }
+    model.hidden_structure = {16, 16, 16, task == "regr" ? 2 : 1};
+  }
+  const std::int64_t last = model.hidden_structure.back();
+  const std::string says = "the last width is " + std::to_string(last);
+  if (task == "mean_regr" && last != 1)
+    throw Error(config.place(key), says + ", but task mean_regr has one output", "let the list end with 1");
+  if (task == "regr" && last != 2) {
+    throw Error(config.place(key), says + ", but task regr has two outputs, mean and log σ",
+                "let the list end with 2");
+  }
+  if (task == "class" && last < 2) {
+    throw Error(config.place(key), says + ", but classes need an output each",
+                "let the list end with the number of classes");
+  }
+}
+
+void complete_prior(PriorConfig& prior) {
+  const auto fill = [](auto& value, auto fallback) {
+    if (!value) value = fallback;
+  };
+  const std::string& name = prior.name;
+  if (name == "Normal" || name == "Laplace" || name == "ShiftedNormal" || name == "TruncNormal") {
+    fill(prior.loc, 0.0);
+    fill(prior.scale, 1.0);
+  }
+  if (name == "BiMixtureNormal") {
+    fill(prior.loc, 0.5);
+    fill(prior.scale, 0.25);
+  }
+  if (name == "ShiftedNormal") fill(prior.loc_bias, -1.0);
+  if (name == "TruncNormal") fill(prior.limit, 0.5);
+  if (name == "Glorot") fill(prior.factor, 1.0);
+  if (name == "EpsStandardNormal") fill(prior.seed, std::int64_t{42});
+}
+
+void check_learning_rates(const Config& config) {
+  const WarmstartConfig& warmstart = config.training.warmstart;
+  const OptimizerConfig& optimizer = warmstart.optimizer_config;
+  if (!warmstart.include || warmstart.warmstart_exp_dir || optimizer.lr_schedule == "constant") return;
+  const std::string section = "training.warmstart.optimizer_config.";
+  const std::vector<std::string> needed =
+      optimizer.lr_schedule == "linear"
+          ? std::vector<std::string>{"init_value", "end_value", "transition_steps"}
+          : std::vector<std::string>{"peak_value", "decay_steps"};
+  for (const std::string& name : needed) {
+    if (given(config, section + "lr_schedule_parameters." + name)) continue;
+    throw Error(config.place(section + "lr_schedule"),
+                "`" + optimizer.lr_schedule + "` needs lr_schedule_parameters." + name,
+                "add it, or write lr_schedule: constant");
+  }
+  if (optimizer.lr_schedule == "cosine_decay" && optimizer.warmup_steps >= optimizer.decay_steps) {
+    throw Error(config.place(section + "lr_schedule_parameters.warmup_steps"),
+                std::to_string(optimizer.warmup_steps) + " warm-up steps leave none of " +
+                    std::to_string(optimizer.decay_steps) + " decay_steps, which count them",
+                "write at most " + std::to_string(optimizer.decay_steps - 1));
+  }
+}
+
+void check_data(const Config& config) {
+  const DataConfig& data = config.data;
+  const double sum = data.train_split + data.valid_split + data.test_split;
+  // Sets of images have a test part of their own; the authors' fractions for them are rounded.
+  const double tolerance = data.data_type == "image" ? 0.01 : 1e-9;
+  if (std::abs(sum - 1) <= tolerance) return;
+  const double rest = 1 - data.train_split - data.valid_split;
+  const std::string key = given(config, "data.test_split")    ? "data.test_split"
+                          : given(config, "data.train_split") ? "data.train_split"
+                                                              : "data.valid_split";
+  std::string mend = "let train_split, valid_split and test_split sum to 1";
+  if (rest > 1e-9) mend += ", such as test_split: `" + number(rest) + "`";
+  throw Error(config.place(key), "the three splits sum to " + number(sum), mend);
+}
+
+void check_sampler(const Config& config) {
+  const SamplerConfig& sampler = config.training.sampler;
+  const std::string prefix = "training.sampler.";
+  if (sampler.n_thinning > sampler.n_samples) {
+    throw Error(config.place(prefix + "n_thinning"),
+                std::to_string(sampler.n_thinning) + " is more than n_samples (" +
+                    std::to_string(sampler.n_samples) + ")",
+                "write at most " + std::to_string(sampler.n_samples) + ", or more samples");
+  }
+  const std::int64_t stored = (sampler.n_samples + sampler.n_thinning - 1) / sampler.n_thinning;
+  if (sampler.burn_in >= stored) {
+    throw Error(
+        config.place(prefix + "burn_in"),
+        std::to_string(sampler.burn_in) + " leaves none of the " + std::to_string(stored) + " stored samples",
+        "write at most " + std::to_string(stored - 1));
+  }
+  if (sampler.name == "sghmc" && sampler.beta_hat > sampler.mdecay) {
+    throw Error(config.place(prefix + "beta_hat"),
+                number(sampler.beta_hat) + " is more than mdecay (" + number(sampler.mdecay) + ")",
+                "write at most " + number(sampler.mdecay));
+  }
+  const auto absent = [&](const std::string& key, const std::string& what, const std::string& mend) {
+    throw Error(config.place(key), what + " is not available in this build", mend);
+  };
+  if (sampler.n_integration_steps != 1)
+    absent(prefix + "n_integration_steps", "more than one integration step a sample", "write 1");
+  if (!sampler.params_frozen.empty()) absent(prefix + "params_frozen", "freezing parameters", "write []");
+  if (config.evaluation_args.ood) absent("evaluation_args.ood", "an out-of-distribution set", "write null");
+}
+
+}  // namespace
+
+void complete(Config& config) {
+  apply_authors_values(config);
+  resolve_sampler(config.training.sampler);
+  if (config.training.sampler.is_stochastic_microcanonical()) complete_microcanonical(config);
+  complete_schedules(config);
+  complete_model(config);
+  complete_prior(config.training.sampler.prior_config);
+  check_data(config);
+  check_learning_rates(config);
+  check_sampler(config);
+  for (const Key& key : keys()) {
+    const auto place = config.given.find(std::string(key.path));
+    if (place == config.given.end() || is_null(key, config) || key.when.holds(config)) continue;
+    config.warnings.push_back(place->second + ": " + place->first + " has no effect here: it goes with " +
+                              std::string(key.when.text));
+  }
+}
+
+}  // namespace smile::schema

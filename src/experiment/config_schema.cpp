@@ -1,0 +1,790 @@
+#include "experiment/config_schema.hpp"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <utility>
+
+namespace smile::schema {
+namespace {
+
+// The type of a slot is that of the member, so a key can never disagree with the member it fills.
+#define SMILE_AT(member) (+[](Config& c) { return &c.member; })
+
+const SamplerConfig& sampler(const Config& c) {
+  return c.training.sampler;
+}
+const WarmstartConfig& warmstart(const Config& c) {
+  return c.training.warmstart;
+}
+const OptimizerConfig& optimizer(const Config& c) {
+  return c.training.warmstart.optimizer_config;
+}
+
+bool sampler_is(const Config& c, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), sampler(c).name) != names.end();
+}
+bool prior_is(const Config& c, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), sampler(c).prior_config.name) != names.end();
+}
+bool evaluates(const Config& c, std::string_view name) {
+  return std::find(c.evaluations.begin(), c.evaluations.end(), name) != c.evaluations.end();
+}
+bool trains(const Config& c) {
+  return warmstart(c).include && !warmstart(c).warmstart_exp_dir;
+}
+bool naive(const Config& c) {
+  return sampler_is(c, {"smile-naive", "psmile-naive"});
+}
+bool adapts(const Config& c) {
+  return sampler(c).step_size_rule == "energy" && sampler(c).smile_tuning.adaption_prob > 0;
+}
+/// The Gamma fit of |ΔE| decides something.
+bool fits_gamma(const Config& c) {
+  return sampler(c).is_stochastic_microcanonical() && (sampler(c).smile_tuning.reset_prob < 1 || adapts(c));
+}
+
+constexpr auto kTabular =
+    Condition{"data_type tabular", [](const Config& c) { return c.data.data_type == "tabular"; }};
+constexpr auto kImages =
+    Condition{"data_type image", [](const Config& c) { return c.data.data_type == "image"; }};
+constexpr auto kText =
+    Condition{"data_type text", [](const Config& c) { return c.data.data_type == "text"; }};
+constexpr auto kNormalized = Condition{"normalize: true", [](const Config& c) { return c.data.normalize; }};
+
+constexpr auto kFcn = Condition{"FCN", [](const Config& c) { return c.model.model == "FCN"; }};
+constexpr auto kActivated = Condition{"FCN, LeNet, ResNet, ResNet7", [](const Config& c) {
+                                        return c.model.model == "FCN" || c.model.model == "LeNet" ||
+                                               c.model.model.starts_with("ResNet");
+                                      }};
+constexpr auto kBiased = Condition{
+    "FCN, LeNet", [](const Config& c) { return c.model.model == "FCN" || c.model.model == "LeNet"; }};
+constexpr auto kImageModel = Condition{"LeNet, ResNet, ResNet7, ViT", [](const Config& c) {
+                                         return c.model.model == "LeNet" || c.model.model == "ViT" ||
+                                                c.model.model.starts_with("ResNet");
+                                       }};
+constexpr auto kResNet = Condition{"ResNet", [](const Config& c) { return c.model.model == "ResNet"; }};
+constexpr auto kVit = Condition{"ViT", [](const Config& c) { return c.model.model == "ViT"; }};
+constexpr auto kGpt = Condition{"GPT", [](const Config& c) { return c.model.model == "GPT"; }};
+constexpr auto kTorchscript =
+    Condition{"torchscript", [](const Config& c) { return c.model.model == "torchscript"; }};
+
+constexpr auto kWarmstart =
+    Condition{"warmstart.include", [](const Config& c) { return warmstart(c).include; }};
+constexpr auto kTrains = Condition{"warmstart.include without warmstart_exp_dir", trains};
+constexpr auto kConstantRate = Condition{"lr_schedule constant", [](const Config& c) {
+                                           return trains(c) && optimizer(c).lr_schedule == "constant";
+                                         }};
+constexpr auto kDecay =
+    Condition{"adamw, ivon", [](const Config& c) {
+                return trains(c) && (optimizer(c).name == "adamw" || optimizer(c).name == "ivon");
+              }};
+constexpr auto kSgd =
+    Condition{"sgd", [](const Config& c) { return trains(c) && optimizer(c).name == "sgd"; }};
+constexpr auto kAdam =
+    Condition{"adam, adamw", [](const Config& c) {
+                return trains(c) && (optimizer(c).name == "adam" || optimizer(c).name == "adamw");
+              }};
+constexpr auto kIvon =
+    Condition{"ivon", [](const Config& c) { return trains(c) && optimizer(c).name == "ivon"; }};
+constexpr auto kScheduled = Condition{"lr_schedule linear, cosine_decay", [](const Config& c) {
+                                        return trains(c) && optimizer(c).lr_schedule != "constant";
+                                      }};
+constexpr auto kLinearRate = Condition{
+    "lr_schedule linear", [](const Config& c) { return trains(c) && optimizer(c).lr_schedule == "linear"; }};
+constexpr auto kCosineRate = Condition{"lr_schedule cosine_decay", [](const Config& c) {
+                                         return trains(c) && optimizer(c).lr_schedule == "cosine_decay";
+                                       }};
+
+constexpr auto kStochastic =
+    Condition{"all but mclmc", [](const Config& c) { return sampler(c).is_stochastic(); }};
+constexpr auto kMicrocanonical =
+    Condition{"smile…, psmile…", [](const Config& c) { return sampler(c).is_stochastic_microcanonical(); }};
+constexpr auto kIsokinetic = Condition{
+    "smile…, psmile…, mclmc",
+    [](const Config& c) { return sampler(c).is_stochastic_microcanonical() || sampler(c).name == "mclmc"; }};
+constexpr auto kStepSize =
+    Condition{"all but mclmc", [](const Config& c) {
+                return sampler(c).is_stochastic() && (sampler(c).scheduler_config_warm.name == "none" ||
+                                                      sampler(c).scheduler_config_samp.name == "none");
+              }};
+constexpr auto kTurn =
+    Condition{"step_size_rule turn", [](const Config& c) {
+                return sampler(c).is_stochastic_microcanonical() && sampler(c).step_size_rule == "turn";
+              }};
+constexpr auto kGuarded = Condition{"smile, psmile, smile-auto, psmile-auto", [](const Config& c) {
+                                      return sampler(c).is_stochastic_microcanonical() &&
+                                             (!naive(c) || sampler(c).smile_tuning.reset_prob == 1);
+                                    }};
+constexpr auto kEnergyRule = Condition{"smile, psmile with step_size_rule energy", [](const Config& c) {
+                                         // A naive sampler is one whose adaptation is 0: saying so is no
+                                         // mistake.
+                                         return sampler(c).is_stochastic_microcanonical();
+                                       }};
+constexpr auto kAdapts = Condition{"step_size_rule energy with adaption_prob > 0", [](const Config& c) {
+                                     return sampler(c).is_stochastic_microcanonical() && adapts(c);
+                                   }};
+constexpr auto kGamma = Condition{"smile…, psmile… with the guardrail or the energy rule", fits_gamma};
+constexpr auto kPreconditioned = Condition{"psmile-naive, psmile, psmile-auto",
+                                           [](const Config& c) { return sampler(c).is_preconditioned(); }};
+constexpr auto kRates = Condition{"psmile…; step_size_rule turn", [](const Config& c) {
+                                    return sampler(c).is_preconditioned() || kTurn.holds(c);
+                                  }};
+constexpr auto kMeanRegression =
+    Condition{"task mean_regr", [](const Config& c) { return c.data.task == "mean_regr"; }};
+constexpr auto kMclmc = Condition{"mclmc", [](const Config& c) { return sampler(c).name == "mclmc"; }};
+constexpr auto kTemperature = Condition{"sgld, psgld, csgld, sghmc, sgnht", [](const Config& c) {
+                                          return sampler_is(c, {"sgld", "psgld", "csgld", "sghmc", "sgnht"});
+                                        }};
+constexpr auto kFriction = Condition{"sghmc, adasghmc, rmsprop-sghmc", [](const Config& c) {
+                                       return sampler_is(c, {"sghmc", "adasghmc", "rmsprop-sghmc"});
+                                     }};
+constexpr auto kSghmc = Condition{"sghmc", [](const Config& c) { return sampler_is(c, {"sghmc"}); }};
+constexpr auto kRmsprop =
+    Condition{"rmsprop-sghmc", [](const Config& c) { return sampler_is(c, {"rmsprop-sghmc"}); }};
+constexpr auto kPsgld = Condition{"psgld", [](const Config& c) { return sampler_is(c, {"psgld"}); }};
+constexpr auto kCsgld = Condition{"csgld", [](const Config& c) { return sampler_is(c, {"csgld"}); }};
+constexpr auto kSgnht = Condition{"sgnht", [](const Config& c) { return sampler_is(c, {"sgnht"}); }};
+constexpr auto kNoSampler = Condition{"no sampler of this build", [](const Config&) { return false; }};
+constexpr auto kNothing = Condition{"nothing in this build", [](const Config&) { return false; }};
+constexpr auto kWarmMoves =
+    Condition{"a warm-up schedule", [](const Config& c) {
+                return sampler(c).is_stochastic() && sampler(c).scheduler_config_warm.name != "none";
+              }};
+constexpr auto kWarmDecays =
+    Condition{"schedule linear, cosine", [](const Config& c) {
+                return kWarmMoves.holds(c) && sampler(c).scheduler_config_warm.name != "constant";
+              }};
+constexpr auto kWarmCycles = Condition{
+    "schedule cosine",
+    [](const Config& c) { return kWarmMoves.holds(c) && sampler(c).scheduler_config_warm.name == "cosine"; }};
+constexpr auto kSampMoves =
+    Condition{"a sampling schedule", [](const Config& c) {
+                return sampler(c).is_stochastic() && sampler(c).scheduler_config_samp.name != "none";
+              }};
+constexpr auto kSampDecays =
+    Condition{"schedule linear, cosine", [](const Config& c) {
+                return kSampMoves.holds(c) && sampler(c).scheduler_config_samp.name != "constant";
+              }};
+constexpr auto kSampCycles = Condition{
+    "schedule cosine",
+    [](const Config& c) { return kSampMoves.holds(c) && sampler(c).scheduler_config_samp.name == "cosine"; }};
+
+constexpr auto kLoc =
+    Condition{"Normal, Laplace, ShiftedNormal, TruncNormal, BiMixtureNormal", [](const Config& c) {
+                return prior_is(c, {"Normal", "Laplace", "ShiftedNormal", "TruncNormal", "BiMixtureNormal"});
+              }};
+constexpr auto kLocBias =
+    Condition{"ShiftedNormal", [](const Config& c) { return prior_is(c, {"ShiftedNormal"}); }};
+constexpr auto kFactor = Condition{"Glorot", [](const Config& c) { return prior_is(c, {"Glorot"}); }};
+constexpr auto kLimit =
+    Condition{"TruncNormal", [](const Config& c) { return prior_is(c, {"TruncNormal"}); }};
+constexpr auto kEps =
+    Condition{"EpsStandardNormal", [](const Config& c) { return prior_is(c, {"EpsStandardNormal"}); }};
+
+constexpr auto kRegression =
+    Condition{"regr, mean_regr with Calibration", [](const Config& c) {
+                return evaluates(c, "Calibration") && (c.data.task == "regr" || c.data.task == "mean_regr");
+              }};
+constexpr auto kClassification = Condition{"class with Calibration", [](const Config& c) {
+                                             return evaluates(c, "Calibration") && c.data.task == "class";
+                                           }};
+constexpr auto kChainwise = Condition{"Crhat", [](const Config& c) { return evaluates(c, "Crhat"); }};
+constexpr auto kDiagnoses = Condition{
+    "Crhat, Ess, ChainVar",
+    [](const Config& c) { return evaluates(c, "Crhat") || evaluates(c, "Ess") || evaluates(c, "ChainVar"); }};
+constexpr auto kOrderings = Condition{"LppdCum", [](const Config& c) { return evaluates(c, "LppdCum"); }};
+
+// Counts have an upper bound so that products of them cannot overflow.
+constexpr Range at_least(double low) {
+  return {.low = low, .high = 1e12};
+}
+constexpr Range count_up_to(double high) {
+  return {.low = 1, .high = high};
+}
+constexpr Range kPositive{.low = 0, .without_low = true};
+constexpr Range kPositiveOrInfinite{.low = 0, .without_low = true, .infinity_allowed = true};
+constexpr Range kNotNegative{.low = 0};
+constexpr Range kProbability{.low = 0, .high = 1};
+constexpr Range kFraction{.low = 0, .high = 1, .without_high = true};  // [0, 1)
+constexpr Range kShare{.low = 0, .high = 1, .without_low = true};      // (0, 1]
+constexpr Range kOpenShare{.low = 0, .high = 1, .without_low = true, .without_high = true};
+constexpr double kWidest = 1e6;
+
+std::vector<Key> make_keys() {
+  const Condition always = Key{}.when;
+  const Choices schedules{{"none", "the step-size rule decides"}, {"constant"}, {"linear"}, {"cosine"}};
+  return {
+      {"saving_dir", SMILE_AT(saving_dir), "folder that holds the experiments"},
+      {"experiment_name", SMILE_AT(experiment_name), "folder of this experiment; default: the file's name"},
+      {"compat",
+       SMILE_AT(compat),
+       "authors: compute what the authors' code computes where it differs; single keys win",
+       always,
+       {},
+       {{"none"}, {"authors"}}},
+      {"device", SMILE_AT(device), "where to compute", always, {}, {{"cpu"}, {"cuda", "", false}}},
+
+      {.path = "data.path", .slot = SMILE_AT(data.path), .doc = "the data file", .required = true},
+      {"data.source",
+       SMILE_AT(data.source),
+       "where the data come from",
+       always,
+       {},
+       {{"local"}, {"url", "", false}, {"huggingface", "", false}, {"torchvision", "", false}}},
+      {"data.data_type",
+       SMILE_AT(data.data_type),
+       "kind of data",
+       always,
+       {},
+       {{"tabular"}, {"image", "", false}, {"text", "", false}}},
+      {.path = "data.task",
+       .slot = SMILE_AT(data.task),
+       .doc = "regr: mean and sd per row; mean_regr: mean per row, one σ; class: labels",
+       .choices = {{"mean_regr"}, {"regr"}, {"class"}, {"class_multilabel", "", false}},
+       .required = true},
+      {"data.target_column", SMILE_AT(data.target_column), "name or index (from 0); null: the last column",
+       kTabular},
+      {"data.target_len",
+       SMILE_AT(data.target_len),
+       "number of target columns",
+       kTabular,
+       {.low = 1, .high = 1}},
+      {"data.features", SMILE_AT(data.features), "names or indices; null: all columns but the target",
+       kTabular},
+      {"data.datapoint_limit", SMILE_AT(data.datapoint_limit),
+       "use only so many rows, taken after shuffling; null: all", always, at_least(1)},
+      {"data.normalize", SMILE_AT(data.normalize), "standardise features and regression targets"},
+      {.path = "data.normalize_with",
+       .slot = SMILE_AT(data.normalize_with),
+       .doc = "rows whose mean and sd are used",
+       .when = kNormalized,
+       .choices = {{"train"}, {"all"}},
+       .authors = "all"},
+      {"data.train_split", SMILE_AT(data.train_split), "fraction of the rows for training", always,
+       kOpenShare},
+      {"data.valid_split", SMILE_AT(data.valid_split), "fraction for validation", always, kOpenShare},
+      {"data.test_split", SMILE_AT(data.test_split), "fraction for testing; the three sum to 1", always,
+       kOpenShare},
+      {.path = "data.header",
+       .slot = SMILE_AT(data.header),
+       .doc = "does the file begin with column names; auto: look",
+       .when = kTabular,
+       .null_word = "auto"},
+      {"data.missing",
+       SMILE_AT(data.missing),
+       "missing cells: refuse the file, drop the row, or take the training mean",
+       kTabular,
+       {},
+       {{"refuse"}, {"drop"}, {"mean"}}},
+      {"data.categorical", SMILE_AT(data.categorical),
+       "columns whose cells are words; coded 0, 1, … in sorted order", kTabular},
+      {"data.decimal",
+       SMILE_AT(data.decimal),
+       "decimal mark of the numbers",
+       kTabular,
+       {},
+       {{"point"}, {"comma"}}},
+      {"data.delimiter",
+       SMILE_AT(data.delimiter),
+       "separator of a .csv file",
+       kTabular,
+       {},
+       {{"auto"}, {"comma"}, {"semicolon"}, {"tab"}}},
+      {"data.flatten", SMILE_AT(data.flatten), "make a vector of an image", kImages},
+      {"data.augment",
+       SMILE_AT(data.augment),
+       "augmentation in the warm start",
+       kImages,
+       {},
+       {{"identity"}, {"basic"}}},
+      {"data.image_size", SMILE_AT(data.image_size), "side in pixels; null: as it is", kImages,
+       count_up_to(kWidest)},
+
+      {"model.model", SMILE_AT(model.model), "the network", always, {}, model_choices()},
+      {"model.hidden_structure", SMILE_AT(model.hidden_structure),
+       "widths of the dense layers; the last is the output width: 1 for mean_regr, 2 for regr, the number of "
+       "classes "
+       "for class. Default: 16, 16, 16 and the output, required for class",
+       kFcn, count_up_to(kWidest)},
+      {"model.activation",
+       SMILE_AT(model.activation),
+       "after every layer but the last",
+       kActivated,
+       {},
+       {{"relu"}, {"tanh"}, {"sigmoid"}, {"gelu"}, {"leaky_relu"}, {"identity"}, {"softmax", "", false}}},
+      {"model.use_bias", SMILE_AT(model.use_bias), "do layers have biases", kBiased},
+      {"model.engine",
+       SMILE_AT(model.engine),
+       "what computes the gradients",
+       kFcn,
+       {},
+       {{"native"}, {"torch", "", false}}},
+      {"model.out_dim", SMILE_AT(model.out_dim), "number of classes", kImageModel, count_up_to(kWidest)},
+      {"model.layers", SMILE_AT(model.layers), "blocks of each stage", kResNet, count_up_to(kWidest)},
+      {"model.patch_size", SMILE_AT(model.patch_size), "side of a patch", kVit, count_up_to(kWidest)},
+      {"model.dim", SMILE_AT(model.dim), "embedding width", kVit, count_up_to(kWidest)},
+      {"model.depth", SMILE_AT(model.depth), "number of blocks", kVit, count_up_to(kWidest)},
+      {"model.num_heads", SMILE_AT(model.num_heads), "attention heads", kVit, count_up_to(kWidest)},
+      {"model.transformer_fc_dim", SMILE_AT(model.transformer_fc_dim), "width inside a block", kVit,
+       count_up_to(kWidest)},
+      {"model.classifier_fc_dim", SMILE_AT(model.classifier_fc_dim), "width of the classifier", kVit,
+       count_up_to(kWidest)},
+      {"model.vocab_size", SMILE_AT(model.vocab_size), "number of tokens", kGpt, count_up_to(kWidest)},
+      {"model.context_len", SMILE_AT(model.context_len), "tokens of a window", kGpt, count_up_to(kWidest)},
+      {"model.emb_size", SMILE_AT(model.emb_size), "embedding width", kGpt, count_up_to(kWidest)},
+      {"model.n_blocks", SMILE_AT(model.n_blocks), "number of blocks", kGpt, count_up_to(kWidest)},
+      {"model.n_heads", SMILE_AT(model.n_heads), "attention heads", kGpt, count_up_to(kWidest)},
+      {"model.qkv_dim", SMILE_AT(model.qkv_dim), "width of query, key and value", kGpt, count_up_to(kWidest)},
+      {"model.bias", SMILE_AT(model.bias), "do layers have biases", kGpt},
+      {"model.dropout", SMILE_AT(model.dropout), "dropout rate", kGpt, kFraction},
+      {"model.dtype",
+       SMILE_AT(model.dtype),
+       "precision",
+       kGpt,
+       {},
+       {{"float32"}, {"float64"}, {"float16", "", false}, {"bfloat16", "", false}}},
+      {.path = "model.gpt_block",
+       .slot = SMILE_AT(model.gpt_block),
+       .doc = "form of a block",
+       .when = kGpt,
+       .choices = {{"pre-norm"}, {"authors"}},
+       .authors = "authors"},
+      {"model.path", SMILE_AT(model.path), "TorchScript file", kTorchscript},
+
+      {"training.warmstart.include", SMILE_AT(training.warmstart.include),
+       "train a deep ensemble first; false: chains start at draws of the prior"},
+      {"training.warmstart.optimizer_config.name",
+       SMILE_AT(training.warmstart.optimizer_config.name),
+       "optimiser",
+       kTrains,
+       {},
+       {{"adamw"}, {"adam"}, {"sgd"}, {"ivon", "", false}}},
+      {"training.warmstart.optimizer_config.parameters.learning_rate",
+       SMILE_AT(training.warmstart.optimizer_config.learning_rate), "learning rate", kConstantRate,
+       kPositive},
+      {"training.warmstart.optimizer_config.parameters.weight_decay",
+       SMILE_AT(training.warmstart.optimizer_config.weight_decay), "decoupled weight decay", kDecay,
+       kNotNegative},
+      {"training.warmstart.optimizer_config.parameters.momentum",
+       SMILE_AT(training.warmstart.optimizer_config.momentum), "momentum", kSgd, kFraction},
+      {"training.warmstart.optimizer_config.parameters.nesterov",
+       SMILE_AT(training.warmstart.optimizer_config.nesterov), "Nesterov's form of momentum", kSgd},
+      {"training.warmstart.optimizer_config.parameters.b1", SMILE_AT(training.warmstart.optimizer_config.b1),
+       "decay of the first moment", kAdam, kFraction},
+      {"training.warmstart.optimizer_config.parameters.b2", SMILE_AT(training.warmstart.optimizer_config.b2),
+       "decay of the second moment", kAdam, kFraction},
+      {"training.warmstart.optimizer_config.parameters.eps",
+       SMILE_AT(training.warmstart.optimizer_config.eps), "added to the root of the second moment", kAdam,
+       kPositive},
+      {"training.warmstart.optimizer_config.parameters.beta1",
+       SMILE_AT(training.warmstart.optimizer_config.beta1), "decay of the gradient", kIvon, kFraction},
+      {"training.warmstart.optimizer_config.parameters.beta2",
+       SMILE_AT(training.warmstart.optimizer_config.beta2), "decay of the Hessian", kIvon, kFraction},
+      {"training.warmstart.optimizer_config.parameters.h0", SMILE_AT(training.warmstart.optimizer_config.h0),
+       "Hessian at the start", kIvon, kPositive},
+      {"training.warmstart.optimizer_config.parameters.ess",
+       SMILE_AT(training.warmstart.optimizer_config.ess), "effective sample size", kIvon, kPositive},
+      {"training.warmstart.optimizer_config.parameters.clip_radius",
+       SMILE_AT(training.warmstart.optimizer_config.clip_radius), "bound of the update", kIvon,
+       kPositiveOrInfinite},
+      {"training.warmstart.optimizer_config.parameters.rescale_lr",
+       SMILE_AT(training.warmstart.optimizer_config.rescale_lr), "rescale the rate by h0 + weight_decay",
+       kIvon},
+      {"training.warmstart.optimizer_config.parameters.num_mc_samples",
+       SMILE_AT(training.warmstart.optimizer_config.num_mc_samples), "draws a step", kIvon, at_least(0)},
+      {.path = "training.warmstart.optimizer_config.lr_schedule",
+       .slot = SMILE_AT(training.warmstart.optimizer_config.lr_schedule),
+       .doc = "learning-rate schedule",
+       .when = kTrains,
+       .choices =
+           {{"constant"}, {"linear"}, {"cosine_decay"}, {"cosine", "", false}, {"cosine_warmup", "", false}},
+       .null_word = "constant"},
+      {"training.warmstart.optimizer_config.lr_schedule_parameters.init_value",
+       SMILE_AT(training.warmstart.optimizer_config.init_value), "rate at the start", kScheduled,
+       kNotNegative},
+      {"training.warmstart.optimizer_config.lr_schedule_parameters.peak_value",
+       SMILE_AT(training.warmstart.optimizer_config.peak_value), "rate at the end of the warm-up",
+       kCosineRate, kPositive},
+      {"training.warmstart.optimizer_config.lr_schedule_parameters.end_value",
+       SMILE_AT(training.warmstart.optimizer_config.end_value), "rate at the end", kScheduled, kNotNegative},
+      {"training.warmstart.optimizer_config.lr_schedule_parameters.warmup_steps",
+       SMILE_AT(training.warmstart.optimizer_config.warmup_steps), "updates from init_value to peak_value",
+       kCosineRate, at_least(0)},
+      {"training.warmstart.optimizer_config.lr_schedule_parameters.decay_steps",
+       SMILE_AT(training.warmstart.optimizer_config.decay_steps), "update at which end_value is reached",
+       kCosineRate, at_least(1)},
+      {"training.warmstart.optimizer_config.lr_schedule_parameters.transition_steps",
+       SMILE_AT(training.warmstart.optimizer_config.transition_steps), "updates from init_value to end_value",
+       kLinearRate, at_least(1)},
+      {"training.warmstart.optimizer_config.lr_schedule_parameters.exponent",
+       SMILE_AT(training.warmstart.optimizer_config.exponent), "power of the cosine", kCosineRate, kPositive},
+      {"training.warmstart.warmstart_exp_dir", SMILE_AT(training.warmstart.warmstart_exp_dir),
+       "run directory whose members are taken; null: train", kWarmstart},
+      {"training.warmstart.max_epochs", SMILE_AT(training.warmstart.max_epochs), "epochs at most", kTrains,
+       at_least(1)},
+      {"training.warmstart.batch_size", SMILE_AT(training.warmstart.batch_size), "rows a batch; null: all",
+       kTrains, at_least(1)},
+      {"training.warmstart.patience", SMILE_AT(training.warmstart.patience),
+       "stop a member after so many epochs without a better validation loss; null: never", kTrains,
+       at_least(1)},
+      {"training.warmstart.permutation_warmstart", SMILE_AT(training.warmstart.permutation_warmstart),
+       "start the chains at copies of one member with hidden units permuted", kWarmstart},
+      {.path = "training.warmstart.keep",
+       .slot = SMILE_AT(training.warmstart.keep),
+       .doc = "epoch that a member keeps",
+       .when = kTrains,
+       .choices = {{"best"}, {"last"}},
+       .authors = "last"},
+
+      {"training.sampler.name",
+       SMILE_AT(training.sampler.name),
+       "the sampler",
+       always,
+       {},
+       sampler_choices()},
+      {"training.sampler.n_chains", SMILE_AT(training.sampler.n_chains),
+       "chains, and members of the deep ensemble", always, count_up_to(65536)},
+      {"training.sampler.warmup_steps", SMILE_AT(training.sampler.warmup_steps),
+       "steps before the first sample", always, at_least(0)},
+      {"training.sampler.n_samples", SMILE_AT(training.sampler.n_samples),
+       "steps of the sampling phase, before thinning", always, at_least(1)},
+      {"training.sampler.n_thinning", SMILE_AT(training.sampler.n_thinning),
+       "every so many steps one is stored", always, at_least(1)},
+      {"training.sampler.burn_in", SMILE_AT(training.sampler.burn_in),
+       "stored samples left out at the start of a chain", always, at_least(0)},
+      {"training.sampler.epoch_wise_sampling", SMILE_AT(training.sampler.epoch_wise_sampling),
+       "count warm-up, samples and thinning in epochs of floor(N/B) steps", kStochastic},
+      {"training.sampler.batch_size", SMILE_AT(training.sampler.batch_size), "rows a batch; null: all",
+       kStochastic, at_least(1)},
+      {.path = "training.sampler.batches",
+       .slot = SMILE_AT(training.sampler.batches),
+       .doc = "how an epoch is cut: into equal batches, with a short last batch, or without it",
+       .when = kStochastic,
+       .choices = {{"even"}, {"keep"}, {"drop"}},
+       .authors = "drop"},
+      {.path = "training.sampler.likelihood_scale",
+       .slot = SMILE_AT(training.sampler.likelihood_scale),
+       .doc = "factor of a batch's log-likelihood: N/B of the batch at hand, or floor(N/B)",
+       .when = kStochastic,
+       .choices = {{"exact"}, {"floor"}},
+       .authors = "floor"},
+      {"training.sampler.use_warmup_as_init", SMILE_AT(training.sampler.use_warmup_as_init),
+       "sampling goes on from the warm-up's end; false: from the warm start"},
+      {"training.sampler.keep_warmup", SMILE_AT(training.sampler.keep_warmup),
+       "store the warm-up's draws too"},
+      {"training.sampler.params_frozen", SMILE_AT(training.sampler.params_frozen),
+       "names of parameters that stay fixed"},
+      {"training.sampler.step_size", SMILE_AT(training.sampler.step_size),
+       "step size ε; with step_size_rule energy or turn: at the start", kStepSize, kPositive},
+      {"training.sampler.step_size_rule",
+       SMILE_AT(training.sampler.step_size_rule),
+       "fixed (-naive), energy (smile, psmile) or turn (-auto); default: by the sampler's name",
+       kMicrocanonical,
+       {},
+       {{"fixed"}, {"energy"}, {"turn"}}},
+      {"training.sampler.turn_angle", SMILE_AT(training.sampler.turn_angle),
+       "angle δ* that a step turns the velocity", kTurn, kPositive},
+      {"training.sampler.smile_tuning.reset_prob", SMILE_AT(training.sampler.smile_tuning.reset_prob),
+       "quantile 1 − κ of |ΔE| above which a step is refused; 1: none. Default for -auto: 0.999", kGuarded,
+       kShare},
+      {"training.sampler.smile_tuning.adaption_prob", SMILE_AT(training.sampler.smile_tuning.adaption_prob),
+       "probability mass a of |ΔE| that changes the step size; 0: none", kEnergyRule, kFraction},
+      {"training.sampler.smile_tuning.adaption_strength",
+       SMILE_AT(training.sampler.smile_tuning.adaption_strength), "relative change of the step size", kAdapts,
+       kFraction},
+      {"training.sampler.smile_tuning.smoothing_factor",
+       SMILE_AT(training.sampler.smile_tuning.smoothing_factor), "rate β of the moments of |ΔE|",
+       kMicrocanonical, kShare},
+      {"training.sampler.smile_tuning.alpha", SMILE_AT(training.sampler.smile_tuning.alpha),
+       "rate α of the preconditioner and of the turning-angle rule", kRates, kShare},
+      {"training.sampler.integrator",
+       SMILE_AT(training.sampler.integrator),
+       "splitting of a step",
+       kIsokinetic,
+       {},
+       {{"mclachlan"}, {"velocity-verlet"}, {"position-verlet"}, {"three-stage", "", true, {"yoshida"}}}},
+      {"training.sampler.energy",
+       SMILE_AT(training.sampler.energy),
+       "ΔE against the last batch's value (carried) or the new batch's (fresh: one gradient more)",
+       kMicrocanonical,
+       {},
+       {{"carried"}, {"fresh"}}},
+      {"training.sampler.decoherence_length", SMILE_AT(training.sampler.decoherence_length),
+       "length ℓ of partial refreshment; .inf: off", kMicrocanonical, kPositiveOrInfinite},
+      {"training.sampler.gradient_clip", SMILE_AT(training.sampler.gradient_clip),
+       "bound of a gradient entry; .inf: none", always, kPositiveOrInfinite},
+      {.path = "training.sampler.quantile",
+       .slot = SMILE_AT(training.sampler.quantile),
+       .doc = "Gamma quantiles",
+       .when = kGamma,
+       .choices = {{"exact"}, {"wilson-hilferty"}},
+       .authors = "wilson-hilferty"},
+      {.path = "training.sampler.variance_floor",
+       .slot = SMILE_AT(training.sampler.variance_floor),
+       .doc = "bound of the variance in the Gamma fit: relative to the mean, or 1e-6",
+       .when = kGamma,
+       .choices = {{"relative"}, {"absolute"}},
+       .authors = "absolute"},
+      {.path = "training.sampler.outlier_clip",
+       .slot = SMILE_AT(training.sampler.outlier_clip),
+       .doc = "clip |ΔE| at its 0.9999 quantile before it enters the moments",
+       .when = kGamma,
+       .authors = "false"},
+      {"training.sampler.adaption_balance",
+       SMILE_AT(training.sampler.adaption_balance),
+       "shares of a above and below: the paper's 2/3 and 1/3, or 1/2 each",
+       kAdapts,
+       {},
+       {{"paper"}, {"symmetric"}}},
+      {"training.sampler.adapt_during",
+       SMILE_AT(training.sampler.adapt_during),
+       "adapt in both phases, or freeze the step size after the warm-up",
+       kAdapts,
+       {},
+       {{"always"}, {"warmup"}}},
+      {.path = "training.sampler.reset_velocity",
+       .slot = SMILE_AT(training.sampler.reset_velocity),
+       .doc = "velocity after a refused step",
+       .when = kMicrocanonical,
+       .choices = {{"keep"}, {"gradient"}, {"random"}, {"authors"}},
+       .authors = "authors"},
+      {.path = "training.sampler.reset_gradient",
+       .slot = SMILE_AT(training.sampler.reset_gradient),
+       .doc = "gradient carried on after a refused step: the old point's, or the refused one's",
+       .when = kMicrocanonical,
+       .choices = {{"restored"}, {"stale"}},
+       .authors = "stale"},
+      {.path = "training.sampler.nonfinite",
+       .slot = SMILE_AT(training.sampler.nonfinite),
+       .doc = "non-finite values: refuse the step and count it, or drop and zero them",
+       .when = always,
+       .choices = {{"divergence"}, {"authors"}},
+       .authors = "authors"},
+      {"training.sampler.max_nonfinite_fraction", SMILE_AT(training.sampler.max_nonfinite_fraction),
+       "share of non-finite steps in 100 above which the run fails", always, kShare},
+      {"training.sampler.preconditioner_init",
+       SMILE_AT(training.sampler.preconditioner_init),
+       "mean of the gradient at the start",
+       kPreconditioned,
+       {},
+       {{"zero"}, {"first-gradient"}}},
+      {.path = "training.sampler.preconditioner_centre",
+       .slot = SMILE_AT(training.sampler.preconditioner_centre),
+       .doc = "what is subtracted before squaring",
+       .when = kPreconditioned,
+       .choices = {{"mean"}, {"none"}, {"authors"}},
+       .authors = "authors"},
+      {"training.sampler.preconditioner_scale",
+       SMILE_AT(training.sampler.preconditioner_scale),
+       "normalisation of the scales",
+       kPreconditioned,
+       {},
+       {{"rms"}, {"inverse-rms"}}},
+      {.path = "training.sampler.preconditioner_floor",
+       .slot = SMILE_AT(training.sampler.preconditioner_floor),
+       .doc = "smallest scale relative to the root mean square; absolute: clip to [1e-2, 1e4]",
+       .when = kPreconditioned,
+       .range = kFraction,
+       .null_word = "absolute",
+       .authors = "absolute"},
+      {.path = "training.sampler.log_sigma_init",
+       .slot = SMILE_AT(training.sampler.log_sigma_init),
+       .doc = "start of log σ: the warm start's validation residuals, or 0",
+       .when = kMeanRegression,
+       .choices = {{"residual"}, {"zero"}},
+       .authors = "zero"},
+      {"training.sampler.diagonal_preconditioning", SMILE_AT(training.sampler.diagonal_preconditioning),
+       "scale by the warm-up's standard deviations", kMclmc},
+      {"training.sampler.desired_energy_var", SMILE_AT(training.sampler.desired_energy_var),
+       "of an earlier method of the authors", kNoSampler, kPositive},
+      {"training.sampler.desired_energy_var_start", SMILE_AT(training.sampler.desired_energy_var_start),
+       "energy variance per dimension at the start of the warm-up", kMclmc, kPositive},
+      {"training.sampler.desired_energy_var_end", SMILE_AT(training.sampler.desired_energy_var_end),
+       "energy variance per dimension at its end", kMclmc, kPositive},
+      {"training.sampler.trust_in_estimate", SMILE_AT(training.sampler.trust_in_estimate),
+       "width of the tuner's weights", kMclmc, kPositive},
+      {"training.sampler.num_effective_samples",
+       SMILE_AT(training.sampler.num_effective_samples),
+       "memory of the tuner in steps",
+       kMclmc,
+       {.low = 1, .without_low = true}},
+      {"training.sampler.step_size_init", SMILE_AT(training.sampler.step_size_init),
+       "step size at the tuner's start", kMclmc, kPositive},
+      {"training.sampler.temperature", SMILE_AT(training.sampler.temperature), "temperature T of the noise",
+       kTemperature, kNotNegative},
+      {"training.sampler.mdecay", SMILE_AT(training.sampler.mdecay), "friction α", kFriction, kShare},
+      {"training.sampler.momentum_resampling", SMILE_AT(training.sampler.momentum_resampling),
+       "probability of a new momentum in a step", kSghmc, kProbability},
+      {"training.sampler.beta_hat", SMILE_AT(training.sampler.beta_hat),
+       "estimate β̂ of the gradient noise's share of the friction; at most mdecay", kSghmc, kProbability},
+      {"training.sampler.running_avg_factor", SMILE_AT(training.sampler.running_avg_factor),
+       "decay ρ of the squared gradient", kRmsprop, kFraction},
+      {"training.sampler.psgld_alpha", SMILE_AT(training.sampler.psgld_alpha),
+       "decay α of the squared gradient", kPsgld, kFraction},
+      {"training.sampler.psgld_lambda", SMILE_AT(training.sampler.psgld_lambda), "λ of 1/(λ + √V)", kPsgld,
+       kPositive},
+      {"training.sampler.sgnht_diffusion", SMILE_AT(training.sampler.sgnht_diffusion), "diffusion A", kSgnht,
+       kPositive},
+      {"training.sampler.explore_without_noise", SMILE_AT(training.sampler.explore_without_noise),
+       "no noise in the exploration part of a cycle", kCsgld},
+      {"training.sampler.n_integration_steps", SMILE_AT(training.sampler.n_integration_steps),
+       "integration steps a sample", kNothing, at_least(1)},
+      {"training.sampler.prior_config.name",
+       SMILE_AT(training.sampler.prior_config.name),
+       "prior of the parameters",
+       always,
+       {},
+       prior_choices()},
+      {"training.sampler.prior_config.parameters.loc",
+       SMILE_AT(training.sampler.prior_config.loc),
+       "centre; default 0, BiMixtureNormal 0.5",
+       kLoc,
+       {}},
+      {"training.sampler.prior_config.parameters.scale", SMILE_AT(training.sampler.prior_config.scale),
+       "scale; default 1, BiMixtureNormal 0.25", kLoc, kPositive},
+      {"training.sampler.prior_config.parameters.loc_bias",
+       SMILE_AT(training.sampler.prior_config.loc_bias),
+       "centre of all but the weights; default -1",
+       kLocBias,
+       {}},
+      {"training.sampler.prior_config.parameters.factor", SMILE_AT(training.sampler.prior_config.factor),
+       "factor of the standard deviation; default 1", kFactor, kPositive},
+      {"training.sampler.prior_config.parameters.limit", SMILE_AT(training.sampler.prior_config.limit),
+       "half width of the flat part; default 0.5", kLimit, kNotNegative},
+      {"training.sampler.prior_config.parameters.seed",
+       SMILE_AT(training.sampler.prior_config.seed),
+       "seed of the fixed offsets; default 42",
+       kEps,
+       {.low = 0, .high = 9e18}},
+      {.path = "training.sampler.scheduler_config_warm.name",
+       .slot = SMILE_AT(training.sampler.scheduler_config_warm.name),
+       .doc = "step-size schedule of the warm-up",
+       .when = kStochastic,
+       .choices = schedules,
+       .null_word = "none"},
+      {"training.sampler.scheduler_config_warm.exploration",
+       SMILE_AT(training.sampler.scheduler_config_warm.exploration),
+       "share of the steps, or of a cycle, that explores", kWarmDecays, kFraction},
+      {"training.sampler.scheduler_config_warm.init_step_size",
+       SMILE_AT(training.sampler.scheduler_config_warm.init_step_size), "step size at the start", kWarmMoves,
+       kPositive},
+      {"training.sampler.scheduler_config_warm.target_step_size",
+       SMILE_AT(training.sampler.scheduler_config_warm.target_step_size), "step size at the end", kWarmDecays,
+       kNotNegative},
+      {"training.sampler.scheduler_config_warm.n_cycles",
+       SMILE_AT(training.sampler.scheduler_config_warm.n_cycles), "cycles", kWarmCycles, at_least(1)},
+      {.path = "training.sampler.scheduler_config_samp.name",
+       .slot = SMILE_AT(training.sampler.scheduler_config_samp.name),
+       .doc = "step-size schedule of the sampling phase; csgld: cosine",
+       .when = kStochastic,
+       .choices = schedules,
+       .null_word = "none"},
+      {"training.sampler.scheduler_config_samp.exploration",
+       SMILE_AT(training.sampler.scheduler_config_samp.exploration),
+       "share of the steps, or of a cycle, that explores and stores no samples", kSampDecays, kFraction},
+      {"training.sampler.scheduler_config_samp.init_step_size",
+       SMILE_AT(training.sampler.scheduler_config_samp.init_step_size), "step size at the start", kSampMoves,
+       kPositive},
+      {"training.sampler.scheduler_config_samp.target_step_size",
+       SMILE_AT(training.sampler.scheduler_config_samp.target_step_size), "step size at the end", kSampDecays,
+       kNotNegative},
+      {"training.sampler.scheduler_config_samp.n_cycles",
+       SMILE_AT(training.sampler.scheduler_config_samp.n_cycles), "cycles", kSampCycles, at_least(1)},
+
+      {"training.tokenizer.tokenizer",
+       SMILE_AT(training.tokenizer.tokenizer),
+       "cuts text into tokens",
+       kText,
+       {},
+       {{"SingleChar"}, {"CustomBPE"}, {"BPE"}, {"BERT"}}},
+      {"training.tokenizer.parameters.max_vocab_size", SMILE_AT(training.tokenizer.max_vocab_size),
+       "number of tokens", kText, count_up_to(kWidest)},
+      {"training.tokenizer.parameters.pad_len", SMILE_AT(training.tokenizer.pad_len), "length to fill up to",
+       kText, count_up_to(kWidest)},
+
+      {"rng", SMILE_AT(rng), "seed of all random numbers", always, {.low = 0, .high = 9e18}},
+      {"logging", SMILE_AT(logging), "write progress"},
+      {"logging_level",
+       SMILE_AT(logging_level),
+       "how much",
+       always,
+       {},
+       {{"DEBUG"}, {"INFO"}, {"WARNING"}, {"ERROR"}, {"CRITICAL"}}},
+      {"evaluations", SMILE_AT(evaluations), "what is computed at the end", always, {}, evaluation_choices()},
+      {"evaluation_args.phases",
+       SMILE_AT(evaluation_args.phases),
+       "what is evaluated",
+       always,
+       {},
+       {{"ensemble_initialization"}, {"sampling"}}},
+      {"evaluation_args.pred_sampling_factor", SMILE_AT(evaluation_args.pred_sampling_factor),
+       "predictive draws a stored sample", kRegression, count_up_to(kWidest)},
+      {"evaluation_args.samples_batch_size", SMILE_AT(evaluation_args.samples_batch_size),
+       "stored samples evaluated together", always, count_up_to(kWidest)},
+      {"evaluation_args.data_batch_size", SMILE_AT(evaluation_args.data_batch_size),
+       "rows evaluated together", always, count_up_to(1e9)},
+      {"evaluation_args.kappa", SMILE_AT(evaluation_args.kappa), "of an earlier method of the authors",
+       kNothing},
+      {"evaluation_args.nominal_coverages", SMILE_AT(evaluation_args.nominal_coverages),
+       "of the central intervals", kRegression, kShare},
+      {.path = "evaluation_args.evaluate_rows",
+       .slot = SMILE_AT(evaluation_args.evaluate_rows),
+       .doc = "all test rows, or only whole batches of them",
+       .choices = {{"all"}, {"whole-batches"}},
+       .authors = "whole-batches"},
+      {"evaluation_args.ece_bins", SMILE_AT(evaluation_args.ece_bins), "bins of the calibration error",
+       kClassification, count_up_to(kWidest)},
+      {"evaluation_args.n_splits",
+       SMILE_AT(evaluation_args.n_splits),
+       "parts of a chain in the chain-wise R̂",
+       kChainwise,
+       {.low = 2, .high = kWidest}},
+      {"evaluation_args.diagnose_parameters", SMILE_AT(evaluation_args.diagnose_parameters),
+       "parameters, drawn at random, with R̂ and ESS", kDiagnoses, count_up_to(kWidest)},
+      {"evaluation_args.n_orderings", SMILE_AT(evaluation_args.n_orderings), "random orders of the chains",
+       kOrderings, count_up_to(kWidest)},
+      {"evaluation_args.datapoint_limit", SMILE_AT(evaluation_args.datapoint_limit),
+       "evaluate only so many test rows; null: all", always, at_least(1)},
+      {"evaluation_args.ood", SMILE_AT(evaluation_args.ood), "file of an out-of-distribution set"},
+  };
+}
+#undef SMILE_AT
+
+/// Other places where a key is looked for.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kAliases{{
+    {"training.sampler.compat", "compat"},
+    {"data.max_rows", "data.datapoint_limit"},
+}};
+
+}  // namespace
+
+const std::vector<Key>& keys() {
+  static const std::vector<Key> table = make_keys();
+  return table;
+}
+
+const Key* find_key(std::string_view path) {
+  static const auto index = [] {
+    std::unordered_map<std::string_view, const Key*> map;
+    for (const Key& key : keys()) map.emplace(key.path, &key);
+    return map;
+  }();
+  const auto found = index.find(path);
+  return found == index.end() ? nullptr : found->second;
+}
+
+bool is_section(std::string_view path) {
+  return std::any_of(keys().begin(), keys().end(), [&](const Key& key) {
+    return key.path.size() > path.size() && key.path.starts_with(path) && key.path[path.size()] == '.';
+  });
+}
+
+std::string canonical_path(std::string_view path) {
+  for (const auto& [alias, canonical] : kAliases) {
+    if (path == alias) return std::string(canonical);
+  }
+  return std::string(path);
+}
+
+}  // namespace smile::schema

@@ -1,0 +1,183 @@
+/// Values of the schema as text: for the written configuration, messages and the reference.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+
+#include "experiment/config_schema.hpp"
+
+namespace smile::schema {
+namespace {
+
+std::string text_of(bool value) {
+  return value ? "true" : "false";
+}
+std::string text_of(std::int64_t value) {
+  return std::to_string(value);
+}
+
+std::string text_of(double value) {
+  if (std::isinf(value)) return value > 0 ? ".inf" : "-.inf";
+  std::array<char, 32> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  std::string text(buffer.data(), end);
+  // 1 is written 1.0, so that a reader sees a number that need not be whole.
+  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
+  return text;
+}
+
+/// Plain where YAML and this reader take the text for text, else in double quotes.
+std::string text_of(const std::string& value) {
+  static constexpr std::array<std::string_view, 12> kWords{"null", "true", "false", "yes", "no",   "on",
+                                                           "off",  "y",    "n",     "inf", ".inf", ".nan"};
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) || c == '_' || c == '.' || c == '/' || c == '-';
+  };
+  std::string lower = value;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const bool starts_like_text = !value.empty() && (std::isalpha(static_cast<unsigned char>(value[0])) ||
+                                                   value[0] == '_' || value[0] == '/');
+  if (starts_like_text && std::all_of(value.begin(), value.end(), plain) &&
+      std::find(kWords.begin(), kWords.end(), lower) == kWords.end()) {
+    return value;
+  }
+  std::string quoted = "\"";
+  for (const char c : value) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (code < 0x20 || code == 0x7f) {
+      static constexpr std::string_view kHex = "0123456789abcdef";
+      quoted += "\\x";
+      quoted += kHex[code >> 4];
+      quoted += kHex[code & 15];
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '"';
+}
+
+template <class T>
+std::string text_of(const std::vector<T>& values) {
+  std::string text = "[";
+  for (const T& value : values) {
+    if (text.size() > 1) text += ", ";
+    text += text_of(value);
+  }
+  return text + "]";
+}
+
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+template <class T>
+struct IsVector : std::false_type {};
+template <class T>
+struct IsVector<std::vector<T>> : std::true_type {};
+
+template <class T>
+std::string number_words(const Range& range, std::string one, bool list) {
+  const auto text = [](double bound) {
+    const double whole = std::trunc(bound);
+    if (whole == bound && std::abs(bound) < 1e15) return std::to_string(static_cast<std::int64_t>(bound));
+    return text_of(bound);
+  };
+  const bool bounded_low = std::isfinite(range.low);
+  // Counts are bounded only against overflow; nobody needs to read that.
+  const bool bounded_high = std::isfinite(range.high) && range.high < 1e9;
+  std::string words = std::move(one);
+  if (bounded_low && bounded_high && range.low == range.high) {
+    words = text(range.low);
+  } else if (bounded_low && bounded_high) {
+    words += std::string(list ? " each in " : " in ") + (range.without_low ? "(" : "[") + text(range.low) +
+             ", " + text(range.high) + (range.without_high ? ")" : "]");
+  } else if (bounded_low) {
+    words += std::string(list ? " each " : " ") + (range.without_low ? "> " : "≥ ") + text(range.low);
+  }
+  if (range.infinity_allowed) words += ", or .inf";
+  return words;
+}
+
+}  // namespace
+
+std::string value_text(const Key& key, const Config& config) {
+  return std::visit(
+      [&](auto at) {
+        const auto& value = *at(const_cast<Config&>(config));  // The slot only hands out the address.
+        using T = std::decay_t<decltype(value)>;
+        if constexpr (IsOptional<T>::value) {
+          if (value) return text_of(*value);
+          return std::string(key.null_word.empty() ? "null" : key.null_word);
+        } else {
+          return text_of(value);
+        }
+      },
+      key.slot);
+}
+
+bool is_null(const Key& key, const Config& config) {
+  return std::visit(
+      [&](auto at) {
+        const auto& value = *at(const_cast<Config&>(config));
+        if constexpr (IsOptional<std::decay_t<decltype(value)>>::value) return !value.has_value();
+        return false;
+      },
+      key.slot);
+}
+
+bool is_list(const Key& key) {
+  return std::visit(
+      [](auto at) {
+        using T = std::decay_t<decltype(*at(std::declval<Config&>()))>;
+        return IsVector<T>::value || std::is_same_v<T, std::optional<std::vector<std::string>>>;
+      },
+      key.slot);
+}
+
+std::string choices_text(const Choices& choices) {
+  std::string text;
+  for (const Choice& choice : choices) {
+    if (!choice.available) continue;
+    if (!text.empty()) text += ", ";
+    text += "`" + std::string(choice.name) + "`";
+  }
+  return text;
+}
+
+std::string allowed_text(const Key& key) {
+  std::string words = std::visit(
+      [&](auto at) -> std::string {
+        using T = std::decay_t<decltype(*at(std::declval<Config&>()))>;
+        const bool named = !key.choices.empty();
+        if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::optional<bool>>)
+          return "true or false";
+        if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::optional<std::int64_t>>) {
+          return number_words<T>(key.range, "an integer", false);
+        }
+        if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::optional<double>>) {
+          return number_words<T>(key.range, "a number", false);
+        }
+        if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) {
+          return number_words<T>(key.range, "a list of integers", true);
+        }
+        if constexpr (std::is_same_v<T, std::vector<double>>)
+          return number_words<T>(key.range, "a list of numbers", true);
+        if constexpr (std::is_same_v<T, std::vector<std::string>> ||
+                      std::is_same_v<T, std::optional<std::vector<std::string>>>) {
+          return named ? "a list of " + choices_text(key.choices) : "a list of texts";
+        }
+        return named ? "one of " + choices_text(key.choices) : "a text";
+      },
+      key.slot);
+  const bool nullable = std::visit(
+      [](auto at) { return IsOptional<std::decay_t<decltype(*at(std::declval<Config&>()))>>::value; },
+      key.slot);
+  if (nullable) words += key.null_word.empty() ? ", or null" : ", or `" + std::string(key.null_word) + "`";
+  return words;
+}
+
+}  // namespace smile::schema
