@@ -187,7 +187,8 @@ class Reader {
                     "use one of " + choices_text(key_.choices));
       }
       // The alias of a sampler stays: which sampler it means depends on other keys.
-      return lower_case(choice.name) == word ? std::string(choice.name) : word;
+      const bool keep = key_.path == "training.sampler.name" && lower_case(choice.name) != word;
+      return keep ? word : std::string(choice.name);
     }
     const Choice* nearest = nullptr;
     std::size_t least = std::max<std::size_t>(2, text.size() / 3) + 1;

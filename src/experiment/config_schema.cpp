@@ -127,6 +127,10 @@ constexpr auto kAdapts = Condition{"step_size_rule energy with adaption_prob > 0
 constexpr auto kGamma = Condition{"smile…, psmile… with the guardrail or the energy rule", fits_gamma};
 constexpr auto kPreconditioned = Condition{"psmile-naive, psmile, psmile-auto",
                                            [](const Config& c) { return sampler(c).is_preconditioned(); }};
+constexpr auto kFloor =
+    Condition{"psmile… with preconditioner_scale rms", [](const Config& c) {
+                return sampler(c).is_preconditioned() && sampler(c).preconditioner_scale == "rms";
+              }};
 constexpr auto kRates = Condition{"psmile…; step_size_rule turn", [](const Config& c) {
                                     return sampler(c).is_preconditioned() || kTurn.holds(c);
                                   }};
@@ -148,23 +152,15 @@ constexpr auto kSgnht = Condition{"sgnht", [](const Config& c) { return sampler_
 constexpr auto kNoSampler = Condition{"no sampler of this build", [](const Config&) { return false; }};
 constexpr auto kNothing = Condition{"nothing in this build", [](const Config&) { return false; }};
 constexpr auto kWarmMoves =
-    Condition{"a warm-up schedule", [](const Config& c) {
-                return sampler(c).is_stochastic() && sampler(c).scheduler_config_warm.name != "none";
-              }};
-constexpr auto kWarmDecays =
     Condition{"schedule linear, cosine", [](const Config& c) {
-                return kWarmMoves.holds(c) && sampler(c).scheduler_config_warm.name != "constant";
+                return sampler(c).is_stochastic() && sampler(c).scheduler_config_warm.name != "none";
               }};
 constexpr auto kWarmCycles = Condition{
     "schedule cosine",
     [](const Config& c) { return kWarmMoves.holds(c) && sampler(c).scheduler_config_warm.name == "cosine"; }};
 constexpr auto kSampMoves =
-    Condition{"a sampling schedule", [](const Config& c) {
-                return sampler(c).is_stochastic() && sampler(c).scheduler_config_samp.name != "none";
-              }};
-constexpr auto kSampDecays =
     Condition{"schedule linear, cosine", [](const Config& c) {
-                return kSampMoves.holds(c) && sampler(c).scheduler_config_samp.name != "constant";
+                return sampler(c).is_stochastic() && sampler(c).scheduler_config_samp.name != "none";
               }};
 constexpr auto kSampCycles = Condition{
     "schedule cosine",
@@ -213,7 +209,7 @@ constexpr double kWidest = 1e6;
 
 std::vector<Key> make_keys() {
   const Condition always = Key{}.when;
-  const Choices schedules{{"none", "the step-size rule decides"}, {"constant"}, {"linear"}, {"cosine"}};
+  const Choices schedules{{"none", "step_size and its rule", true, {"constant"}}, {"linear"}, {"cosine"}};
   return {
       {"saving_dir", SMILE_AT(saving_dir), "folder that holds the experiments"},
       {"experiment_name", SMILE_AT(experiment_name), "folder of this experiment; default: the file's name"},
@@ -584,7 +580,7 @@ std::vector<Key> make_keys() {
       {.path = "training.sampler.preconditioner_floor",
        .slot = SMILE_AT(training.sampler.preconditioner_floor),
        .doc = "smallest scale relative to the root mean square; absolute: clip to [1e-2, 1e4]",
-       .when = kPreconditioned,
+       .when = kFloor,
        .range = kFraction,
        .null_word = "absolute",
        .authors = "absolute"},
@@ -665,12 +661,12 @@ std::vector<Key> make_keys() {
        .null_word = "none"},
       {"training.sampler.scheduler_config_warm.exploration",
        SMILE_AT(training.sampler.scheduler_config_warm.exploration),
-       "share of the steps, or of a cycle, that explores", kWarmDecays, kFraction},
+       "share of the steps, or of a cycle, that explores", kWarmMoves, kFraction},
       {"training.sampler.scheduler_config_warm.init_step_size",
        SMILE_AT(training.sampler.scheduler_config_warm.init_step_size), "step size at the start", kWarmMoves,
        kPositive},
       {"training.sampler.scheduler_config_warm.target_step_size",
-       SMILE_AT(training.sampler.scheduler_config_warm.target_step_size), "step size at the end", kWarmDecays,
+       SMILE_AT(training.sampler.scheduler_config_warm.target_step_size), "step size at the end", kWarmMoves,
        kNotNegative},
       {"training.sampler.scheduler_config_warm.n_cycles",
        SMILE_AT(training.sampler.scheduler_config_warm.n_cycles), "cycles", kWarmCycles, at_least(1)},
@@ -682,12 +678,12 @@ std::vector<Key> make_keys() {
        .null_word = "none"},
       {"training.sampler.scheduler_config_samp.exploration",
        SMILE_AT(training.sampler.scheduler_config_samp.exploration),
-       "share of the steps, or of a cycle, that explores and stores no samples", kSampDecays, kFraction},
+       "share of the steps, or of a cycle, that explores and stores no samples", kSampMoves, kFraction},
       {"training.sampler.scheduler_config_samp.init_step_size",
        SMILE_AT(training.sampler.scheduler_config_samp.init_step_size), "step size at the start", kSampMoves,
        kPositive},
       {"training.sampler.scheduler_config_samp.target_step_size",
-       SMILE_AT(training.sampler.scheduler_config_samp.target_step_size), "step size at the end", kSampDecays,
+       SMILE_AT(training.sampler.scheduler_config_samp.target_step_size), "step size at the end", kSampMoves,
        kNotNegative},
       {"training.sampler.scheduler_config_samp.n_cycles",
        SMILE_AT(training.sampler.scheduler_config_samp.n_cycles), "cycles", kSampCycles, at_least(1)},

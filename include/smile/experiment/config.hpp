@@ -124,7 +124,7 @@ struct PriorConfig {
 
 /// `training.sampler.scheduler_config_warm:` and `_samp:` (spec 1.9).
 struct SchedulerConfig {
-  std::string name = "none";  ///< none (fixed step or step-size rule), constant, linear, cosine
+  std::string name = "none";  ///< none (step_size and its rule), linear, cosine
   double exploration = 0.25;  ///< fraction in [0, 1): no samples are taken there
   double init_step_size = 1e-3;
   double target_step_size = 0.0;
