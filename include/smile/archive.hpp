@@ -11,8 +11,8 @@
 
 namespace smile {
 
-/// A sequence of bytes that is either being written or being read. `serialise(Archive&)` of a type names its fields
-/// once; the same bytes always restore the same state.
+/// A sequence of bytes that is either being written or being read. `serialise(Archive&)` of a type names its
+/// fields once; the same bytes always restore the same state.
 class Archive {
  public:
   /// Starts an empty archive to write to.
@@ -26,10 +26,8 @@ class Archive {
   bool exhausted() const { return position_ == bytes_.size(); }
 
   template <class Value>
-    requires std::is_trivially_copyable_v<Value>
-  void value(Value& value) {
-    raw(&value, sizeof value);
-  }
+  requires std::is_trivially_copyable_v<Value>
+  void value(Value& value) { raw(&value, sizeof value); }
 
   /// A flat vector whose size is known from the configuration.
   template <class Vector>

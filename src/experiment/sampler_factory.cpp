@@ -46,8 +46,9 @@ Schedule schedule_of(const SchedulerConfig& config) {
 PreconditionerOptions preconditioner_of(const SamplerConfig& config) {
   PreconditionerOptions options;
   options.rate = config.smile_tuning.alpha;
-  options.centre = choose<Centre>(config.preconditioner_centre,
-                                  {{"mean", Centre::mean}, {"none", Centre::none}, {"authors", Centre::authors}});
+  options.centre =
+      choose<Centre>(config.preconditioner_centre,
+                     {{"mean", Centre::mean}, {"none", Centre::none}, {"authors", Centre::authors}});
   options.normalisation = config.preconditioner_scale == "inverse-rms" ? Normalisation::inverse_rms
                           : config.preconditioner_floor                ? Normalisation::rms_floor
                                                                        : Normalisation::rms_absolute;
@@ -75,33 +76,38 @@ MicrocanonicalOptions microcanonical_of(const SamplerConfig& config) {
   options.tuner.adaption_strength = tuning.adaption_strength;
   options.tuner.smoothing_factor = tuning.smoothing_factor;
   options.tuner.quantile = config.quantile == "exact" ? QuantileRule::exact : QuantileRule::wilson_hilferty;
-  options.tuner.variance_floor = config.variance_floor == "relative" ? VarianceFloor::relative : VarianceFloor::absolute;
+  options.tuner.variance_floor =
+      config.variance_floor == "relative" ? VarianceFloor::relative : VarianceFloor::absolute;
   options.tuner.outlier_clip = config.outlier_clip;
   options.tuner.balance =
       config.adaption_balance == "symmetric" ? AdaptionBalance::symmetric : AdaptionBalance::paper;
   options.guardrail = tuning.reset_prob < 1 || tuning.adaption_prob > 0;
   options.adapt_in_sampling = config.adapt_during == "always";
   options.turn_angle = config.turn_angle;
-  options.reset_velocity = choose<ResetVelocity>(config.reset_velocity, {{"keep", ResetVelocity::keep},
-                                                                        {"gradient", ResetVelocity::gradient},
-                                                                        {"random", ResetVelocity::random},
-                                                                        {"authors", ResetVelocity::authors}});
+  options.reset_velocity =
+      choose<ResetVelocity>(config.reset_velocity, {{"keep", ResetVelocity::keep},
+                                                    {"gradient", ResetVelocity::gradient},
+                                                    {"random", ResetVelocity::random},
+                                                    {"authors", ResetVelocity::authors}});
   options.reset_gradient = config.reset_gradient == "stale" ? ResetGradient::stale : ResetGradient::restored;
   return options;
 }
 
 template <class Vector>
-std::unique_ptr<Sampler<Vector>> make(const SamplerConfig& config, const SamplingPlan& plan, std::size_t observations) {
+std::unique_ptr<Sampler<Vector>> make(const SamplerConfig& config, const SamplingPlan& plan,
+                                      std::size_t observations) {
   if (config.is_stochastic_microcanonical()) {
     if (config.step_size_rule == "turn" && batches_per_epoch(config, observations) == 1)
       throw Error("training.sampler.batch_size",
                   "one batch holds all " + std::to_string(observations) +
                       " training rows, and the turning-angle rule follows the noise of mini-batches",
-                  "set a batch_size of at most " + std::to_string(std::max<std::size_t>(1, observations / 2)) +
+                  "set a batch_size of at most " +
+                      std::to_string(std::max<std::size_t>(1, observations / 2)) +
                       ", or use the sampler mclmc");
     return std::make_unique<MicrocanonicalSampler<Vector>>(microcanonical_of(config), plan);
   }
-  const Schedule warm = schedule_of(config.scheduler_config_warm), samp = schedule_of(config.scheduler_config_samp);
+  const Schedule warm = schedule_of(config.scheduler_config_warm),
+                 samp = schedule_of(config.scheduler_config_samp);
   if (config.name == "mclmc") {
     MclmcOptions options;
     options.integrator = integrator_of(config);
@@ -186,12 +192,13 @@ RunLengths make_run_lengths(const SamplerConfig& config, std::size_t observation
   return lengths;
 }
 
-std::unique_ptr<Sampler<HostVector<float>>> make_sampler(const SamplerConfig& config, const SamplingPlan& plan,
-                                                         std::size_t observations) {
+std::unique_ptr<Sampler<HostVector<float>>> make_sampler(const SamplerConfig& config,
+                                                         const SamplingPlan& plan, std::size_t observations) {
   return make<HostVector<float>>(config, plan, observations);
 }
 
-std::unique_ptr<Sampler<HostVector<double>>> make_sampler_double(const SamplerConfig& config, const SamplingPlan& plan,
+std::unique_ptr<Sampler<HostVector<double>>> make_sampler_double(const SamplerConfig& config,
+                                                                 const SamplingPlan& plan,
                                                                  std::size_t observations) {
   return make<HostVector<double>>(config, plan, observations);
 }

@@ -6,12 +6,12 @@
 #include "smile/samplers/scale_adapted_sghmc.hpp"
 
 namespace smile {
-#define SMILE_INSTANTIATE(T)                             \
-  template class MicrocanonicalSampler<HostVector<T>>;   \
-  template class MclmcSampler<HostVector<T>>;            \
-  template class LangevinSampler<HostVector<T>>;         \
-  template class SghmcSampler<HostVector<T>>;            \
-  template class SgnhtSampler<HostVector<T>>;            \
+#define SMILE_INSTANTIATE(T)                           \
+  template class MicrocanonicalSampler<HostVector<T>>; \
+  template class MclmcSampler<HostVector<T>>;          \
+  template class LangevinSampler<HostVector<T>>;       \
+  template class SghmcSampler<HostVector<T>>;          \
+  template class SgnhtSampler<HostVector<T>>;          \
   template class ScaleAdaptedSampler<HostVector<T>>;
 SMILE_INSTANTIATE(float)
 SMILE_INSTANTIATE(double)

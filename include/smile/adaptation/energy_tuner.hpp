@@ -12,18 +12,19 @@ enum class QuantileRule { exact, wilson_hilferty };
 enum class AdaptionBalance { paper, symmetric };
 
 struct EnergyTunerOptions {
-  double reset_prob = 0.98;          ///< 1 − κ, in (0, 1]; 1 switches the guardrail off
-  double adaption_prob = 0.1;        ///< a, in [0, 1); 0 switches the adaptation of the step size off
-  double adaption_strength = 0.02;   ///< in (0, 1)
-  double smoothing_factor = 0.01;    ///< β, in (0, 1]
+  double reset_prob = 0.98;         ///< 1 − κ, in (0, 1]; 1 switches the guardrail off
+  double adaption_prob = 0.1;       ///< a, in [0, 1); 0 switches the adaptation of the step size off
+  double adaption_strength = 0.02;  ///< in (0, 1)
+  double smoothing_factor = 0.01;   ///< β, in (0, 1]
   QuantileRule quantile = QuantileRule::exact;
   VarianceFloor variance_floor = VarianceFloor::relative;
   bool outlier_clip = true;
   AdaptionBalance balance = AdaptionBalance::paper;
 };
 
-/// Follows |ΔE| by a Gamma distribution fitted to its moments, says which steps to refuse, and moves the step size.
-/// Thresholds come from the fit before the step's own update; comparisons hold from the 10th finite step on.
+/// Follows |ΔE| by a Gamma distribution fitted to its moments, says which steps to refuse, and moves the step
+/// size. Thresholds come from the fit before the step's own update; comparisons hold from the 10th finite
+/// step on.
 class EnergyTuner {
  public:
   EnergyTuner() = default;
@@ -31,12 +32,12 @@ class EnergyTuner {
 
   /// What the tuner says about one step.
   struct Verdict {
-    bool diverged = false;  ///< refuse the step
-    bool compared = false;  ///< whether the fit took part: |ΔE| finite and at least the 10th finite one
-    double probability = 0; ///< F(|ΔE|) of the fit, where compared with the exact quantile
-    double shape = 0;       ///< k of the fit used
-    double scale = 0;       ///< ϑ of the fit used
-    bool clipped = false;   ///< |ΔE| exceeded Q(0.9999): the moments took that value
+    bool diverged = false;   ///< refuse the step
+    bool compared = false;   ///< whether the fit took part: |ΔE| finite and at least the 10th finite one
+    double probability = 0;  ///< F(|ΔE|) of the fit, where compared with the exact quantile
+    double shape = 0;        ///< k of the fit used
+    double scale = 0;        ///< ϑ of the fit used
+    bool clipped = false;    ///< |ΔE| exceeded Q(0.9999): the moments took that value
   };
 
   /// @param energy_change  ΔE of the step; anything non-finite counts as +∞

@@ -1,5 +1,5 @@
-/// The full-batch tuner of MILE: step size from the energy variance, decoherence length from the posterior's spread
-/// and the autocorrelation (spec 1.10).
+/// The full-batch tuner of MILE: step size from the energy variance, decoherence length from the posterior's
+/// spread and the autocorrelation (spec 1.10).
 /// @source Sommer et al. 2025 (MILE); Robnik et al. 2024 (MCLMC)
 #pragma once
 
@@ -12,12 +12,12 @@
 namespace smile {
 
 struct MileTunerOptions {
-  double step_size_init = 0.01;          ///< ε at the start, > 0
-  double desired_energy_var_start = 0.5; ///< energy variance per dimension at t = 0, > 0
-  double desired_energy_var_end = 0.1;   ///< at the end of phase 2, > 0
-  double trust_in_estimate = 1.5;        ///< > 0
-  double num_effective_samples = 100;    ///< memory of the recursion, > 1
-  bool diagonal_preconditioning = false; ///< ŝ = 1/sd of θ over phase 2, ℓ = √d, then re-tuning of ε
+  double step_size_init = 0.01;           ///< ε at the start, > 0
+  double desired_energy_var_start = 0.5;  ///< energy variance per dimension at t = 0, > 0
+  double desired_energy_var_end = 0.1;    ///< at the end of phase 2, > 0
+  double trust_in_estimate = 1.5;         ///< > 0
+  double num_effective_samples = 100;     ///< memory of the recursion, > 1
+  bool diagonal_preconditioning = false;  ///< ŝ = 1/sd of θ over phase 2, ℓ = √d, then re-tuning of ε
 };
 
 /// Steps of the three phases: ⌊0.8 W⌋, ⌊0.1 W⌋, the rest; and the re-tuning after phase 2, on top of W.
@@ -68,8 +68,8 @@ class MileStepSize {
     largest_ = std::numeric_limits<double>::infinity();
   }
   double step_size() const { return step_size_; }
-  double weight() const { return weight_; }          ///< w of the last step
-  double largest() const { return largest_; }        ///< ε_max
+  double weight() const { return weight_; }    ///< w of the last step
+  double largest() const { return largest_; }  ///< ε_max
 
   void serialise(Archive& archive) {
     archive.value(step_size_), archive.value(largest_), archive.value(weighted_), archive.value(total_);

@@ -9,14 +9,15 @@
 namespace smile {
 
 struct PreconditionerOptions {
-  double rate = 0.01;                                   ///< α, in (0, 1]
+  double rate = 0.01;  ///< α, in (0, 1]
   Centre centre = Centre::mean;
   Normalisation normalisation = Normalisation::rms_floor;
-  double relative_floor = 0.03;                         ///< r ≥ 0; used by rms_floor
-  bool start_at_first_gradient = false;                 ///< m₀ = the first gradient evaluated; else m₀ = 0
+  double relative_floor = 0.03;          ///< r ≥ 0; used by rms_floor
+  bool start_at_first_gradient = false;  ///< m₀ = the first gradient evaluated; else m₀ = 0
 };
 
-/// m₀ = 0, s₀ = 1. What the integrator divides by is ŝ: s with a relative floor, normalised so that rms(ŝ) = 1.
+/// m₀ = 0, s₀ = 1. What the integrator divides by is ŝ: s with a relative floor, normalised so that rms(ŝ)
+/// = 1.
 /// @source the paper, section on preconditioning; spec 1.7
 template <class Vector>
 class Preconditioner {
@@ -46,7 +47,8 @@ class Preconditioner {
   const MovingEstimate& estimate() const { return estimate_; }
   const Scaling& scaling() const { return scaling_; }
 
-  /// For the fused pass that absorbs the gradient itself: it takes m and s², and leaves the scaling to be set.
+  /// For the fused pass that absorbs the gradient itself: it takes m and s², and leaves the scaling to be
+  /// set.
   Vector* mean() { return has_mean() ? &mean_ : nullptr; }
   const Vector* mean() const { return has_mean() ? &mean_ : nullptr; }
   Vector& variance() { return variance_; }

@@ -13,8 +13,8 @@ enum class ScheduleKind { constant, linear, cosine };
 /// ε_t for t = 0 … n−1 of one phase (spec 1.9).
 struct Schedule {
   ScheduleKind kind = ScheduleKind::constant;
-  double initial = 0;      ///< ε at t = 0, > 0
-  double target = 0;       ///< ε that the schedule tends to
+  double initial = 0;  ///< ε at t = 0, > 0
+  double target = 0;   ///< ε that the schedule tends to
   std::uint64_t cycles = 1;
   double exploration = 0;  ///< fraction of the phase (linear) or of each cycle (cosine) that explores
 
@@ -36,7 +36,8 @@ struct Schedule {
         const double r = double(t % length) / double(length);
         return {target + 0.5 * (initial - target) * (std::cos(std::numbers::pi * r) + 1), r < exploration};
       }
-      case ScheduleKind::constant: break;
+      case ScheduleKind::constant:
+        break;
     }
     return {initial, false};
   }

@@ -16,7 +16,8 @@ class TurningAngleRule {
 
   TurningAngleRule() = default;
   /// @param first_norm2  ‖g(θ₀) ⊘ ŝ₀‖²
-  TurningAngleRule(double turn_angle, double dimension, double first_norm2) : square_(first_norm2), ready_(true) {
+  TurningAngleRule(double turn_angle, double dimension, double first_norm2)
+      : square_(first_norm2), ready_(true) {
     set_step_size(turn_angle, dimension);
   }
 
@@ -32,10 +33,14 @@ class TurningAngleRule {
   bool ready() const { return ready_ && step_size_ > 0 && std::isfinite(step_size_); }
   double step_size() const { return step_size_; }
 
-  void serialise(Archive& archive) { archive.value(square_), archive.value(step_size_), archive.value(ready_); }
+  void serialise(Archive& archive) {
+    archive.value(square_), archive.value(step_size_), archive.value(ready_);
+  }
 
  private:
-  void set_step_size(double turn_angle, double dimension) { step_size_ = turn_angle * (dimension - 1) / std::sqrt(square_); }
+  void set_step_size(double turn_angle, double dimension) {
+    step_size_ = turn_angle * (dimension - 1) / std::sqrt(square_);
+  }
   double square_ = 0;
   double step_size_ = 0;
   bool ready_ = false;

@@ -10,28 +10,31 @@ namespace smile {
 ///     w = (1−ζ)((1+p) + (1−p)ζ) e + 2ζ u,   u ← w/‖w‖,   ΔK = (d−1) ln(cosh δ + p sinh δ)
 template <class Scalar>
 struct MomentumUpdate {
-  Scalar delta;                   ///< δ, the angle scale of the update
-  Scalar kinetic_change;          ///< ΔK in nats
-  Scalar along_gradient;          ///< coefficient of e in the new u
-  Scalar along_velocity;          ///< coefficient of u in the new u
-  Scalar projection;              ///< p' = e·u after the update
+  Scalar delta;           ///< δ, the angle scale of the update
+  Scalar kinetic_change;  ///< ΔK in nats
+  Scalar along_gradient;  ///< coefficient of e in the new u
+  Scalar along_velocity;  ///< coefficient of u in the new u
+  Scalar projection;      ///< p' = e·u after the update
 };
 
 /// What the first update from rest counts: as if u had been e (p = 1), or the formula at p = 0 (spec 1.12).
 enum class RestEnergy { along_gradient, authors };
 
-inline double select(bool condition, double yes, double no) { return condition ? yes : no; }
+inline double select(bool condition, double yes, double no) {
+  return condition ? yes : no;
+}
 
 /// @param n               ‖g̃‖ ≥ 0
 /// @param p               e·u as computed; clipped to [−1, 1] here
 /// @param velocity_norm2  ‖u‖², 1 up to rounding; the new u is normalised with it
 /// @param dimension       d ≥ 2
 /// @param h               length of the update, of any sign; 0 is the identity
-/// The small-δ form uses expm1 and log1p: ΔK carries the factor d−1, so an error of 1e−7 in the logarithm is one of
-/// order 1 in the energy of a network with 10⁷ parameters.
+/// The small-δ form uses expm1 and log1p: ΔK carries the factor d−1, so an error of 1e−7 in the logarithm is
+/// one of order 1 in the energy of a network with 10⁷ parameters.
 /// @source Ver Steeg & Galstyan 2021; Robnik & Seljak 2024; spec 1.3
 template <class Scalar>
-MomentumUpdate<Scalar> momentum_update(Scalar n, Scalar p, Scalar velocity_norm2, double dimension, Scalar h) {
+MomentumUpdate<Scalar> momentum_update(Scalar n, Scalar p, Scalar velocity_norm2, double dimension,
+                                       Scalar h) {
   using std::exp, std::expm1, std::fabs, std::log, std::log1p, std::max, std::min, std::sqrt;
   const double scale = dimension - 1;
   // A negative length is the update along −e: only |δ| appears below.
@@ -52,8 +55,8 @@ MomentumUpdate<Scalar> momentum_update(Scalar n, Scalar p, Scalar velocity_norm2
   const auto still = !(n > Scalar(0)) || !(delta > Scalar(0));
   // ‖w‖² without another pass: norm² for a unit u, corrected for what rounding made of it.
   const Scalar turn = lost * ((1 + p) + (1 - p) * zeta);
-  const Scalar norm_of_w =
-      sqrt(max(Scalar(0), norm * norm + 4 * zeta * turn * (raw - p) + 4 * zeta * zeta * (velocity_norm2 - 1)));
+  const Scalar norm_of_w = sqrt(
+      max(Scalar(0), norm * norm + 4 * zeta * turn * (raw - p) + 4 * zeta * zeta * (velocity_norm2 - 1)));
   update.kinetic_change = select(still, Scalar(0), scale * select(stuck, -delta, bracket));
   update.along_gradient = select(still || stuck, Scalar(0), sign * turn / norm_of_w);
   update.along_velocity = select(still || stuck, Scalar(1), 2 * zeta / norm_of_w);

@@ -23,13 +23,17 @@ inline const std::vector<Substep>& splitting(Integrator integrator) {
   static const std::vector<Substep> mclachlan{{B, b}, {A, 0.5}, {B, 1 - 2 * b}, {A, 0.5}, {B, b}};
   static const std::vector<Substep> velocity_verlet{{B, 0.5}, {A, 1}, {B, 0.5}};
   static const std::vector<Substep> position_verlet{{A, 0.5}, {B, 1}, {A, 0.5}};
-  static const std::vector<Substep> three_stage{{B, b1}, {A, a1}, {B, 0.5 - b1}, {A, 1 - 2 * a1}, {B, 0.5 - b1},
-                                                {A, a1}, {B, b1}};
+  static const std::vector<Substep> three_stage{{B, b1},       {A, a1}, {B, 0.5 - b1}, {A, 1 - 2 * a1},
+                                                {B, 0.5 - b1}, {A, a1}, {B, b1}};
   switch (integrator) {
-    case Integrator::velocity_verlet: return velocity_verlet;
-    case Integrator::position_verlet: return position_verlet;
-    case Integrator::three_stage: return three_stage;
-    case Integrator::mclachlan: break;
+    case Integrator::velocity_verlet:
+      return velocity_verlet;
+    case Integrator::position_verlet:
+      return position_verlet;
+    case Integrator::three_stage:
+      return three_stage;
+    case Integrator::mclachlan:
+      break;
   }
   return mclachlan;
 }
@@ -38,9 +42,12 @@ inline const std::vector<Substep>& splitting(Integrator integrator) {
 inline int gradients_per_step(Integrator integrator) {
   switch (integrator) {
     case Integrator::velocity_verlet:
-    case Integrator::position_verlet: return 1;
-    case Integrator::three_stage: return 3;
-    case Integrator::mclachlan: break;
+    case Integrator::position_verlet:
+      return 1;
+    case Integrator::three_stage:
+      return 3;
+    case Integrator::mclachlan:
+      break;
   }
   return 2;
 }

@@ -1,11 +1,12 @@
 /// Position, velocity and gradients of a microcanonical chain, moved by the updates of spec 1.3–1.7.
 ///
-/// The one decision a reader would not guess: updates of the velocity are deferred. A momentum update needs two sums
-/// over all parameters before its coefficients are known, but the new velocity itself is needed only by the position
-/// update that follows, and both are then one sweep. At the end of an accepted step the last momentum update, the
-/// preconditioner, the first momentum update of the next step and its first position update become one sweep too
-/// (kernels::close_and_open); the sums which that needs are foreseen by kernels::reduce_closing. A step of the
-/// preconditioned sampler then costs four sweeps, whatever is switched on.
+/// The one decision a reader would not guess: updates of the velocity are deferred. A momentum update needs
+/// two sums over all parameters before its coefficients are known, but the new velocity itself is needed only
+/// by the position update that follows, and both are then one sweep. At the end of an accepted step the last
+/// momentum update, the preconditioner, the first momentum update of the next step and its first position
+/// update become one sweep too (kernels::close_and_open); the sums which that needs are foreseen by
+/// kernels::reduce_closing. A step of the preconditioned sampler then costs four sweeps, whatever is switched
+/// on.
 ///
 /// Two copies of position, velocity and gradient take turns: a refused step only turns back.
 #pragma once
@@ -29,13 +30,14 @@ class IsokineticState {
   struct Options {
     GradientGuard guard;
     RestEnergy rest_energy = RestEnergy::along_gradient;
-    /// The step begins and ends with a momentum update with the same gradient and nothing between: sweeps may merge.
+    /// The step begins and ends with a momentum update with the same gradient and nothing between: sweeps may
+    /// merge.
     bool merge_steps = false;
   };
   struct Turn {
-    bool finite = true;        ///< false: the gradient cannot be used, nothing was done
-    double kinetic_change = 0; ///< ΔK
-    double gradient_norm = 0;  ///< ‖g ⊘ ŝ‖
+    bool finite = true;         ///< false: the gradient cannot be used, nothing was done
+    double kinetic_change = 0;  ///< ΔK
+    double gradient_norm = 0;   ///< ‖g ⊘ ŝ‖
   };
 
   IsokineticState() = default;
@@ -52,7 +54,8 @@ class IsokineticState {
   }
   double dimension() const { return double(position_[0].size()); }
 
-  // --- between steps -------------------------------------------------------------------------------------------
+  // --- between steps
+  // -------------------------------------------------------------------------------------------
   /// θ of the last accepted state.
   const Vector& position() const { return position_[here_]; }
   /// u of the last accepted state (a copy, with a deferred update carried out).
@@ -93,7 +96,8 @@ class IsokineticState {
     fixed_variance_ = std::move(variance);
   }
 
-  // --- within a step -------------------------------------------------------------------------------------------
+  // --- within a step
+  // -------------------------------------------------------------------------------------------
   void begin_step() { moved_ = turned_ = evaluated_ = pending_ = false; }
 
   /// Where the next gradient goes; the carried one stays until the step is accepted.
@@ -148,7 +152,8 @@ class IsokineticState {
     return turn;
   }
 
-  /// A_h: θ ← θ + h (u ⊘ ŝ), with the deferred momentum update in the same sweep. Returns whether θ is finite.
+  /// A_h: θ ← θ + h (u ⊘ ŝ), with the deferred momentum update in the same sweep. Returns whether θ is
+  /// finite.
   bool position_update(double h) {
     const Vector& from = position_[moved_ ? 1 - here_ : here_];
     Vector& to = position_[1 - here_];
@@ -167,8 +172,8 @@ class IsokineticState {
         now = preconditioner_->scaling();
         preconditioner_->set_scaling(next_scaling_);
       }
-      return kernels::close_and_open(velocity_[here_], velocity_[1 - here_], gradient_[here_], mean, variance, now,
-                                     next_scaling_, estimate, closing_, kick_, from, to, h);
+      return kernels::close_and_open(velocity_[here_], velocity_[1 - here_], gradient_[here_], mean, variance,
+                                     now, next_scaling_, estimate, closing_, kick_, from, to, h);
     }
     Vector& u = writable_velocity();
     if (!pending_) return kernels::drift(u, metric(), from, to, h);
@@ -176,7 +181,8 @@ class IsokineticState {
     return kernels::kick_drift(u, gradient_[evaluated_ ? 1 - here_ : here_], metric(), kick_, from, to, h);
   }
 
-  // --- the end of a step ---------------------------------------------------------------------------------------
+  // --- the end of a step
+  // ---------------------------------------------------------------------------------------
   /// Keeps the step; its last gradient is carried on and absorbed by the preconditioner.
   void accept() {
     if (!options_.merge_steps || !foreseen_) apply_pending();
@@ -206,14 +212,16 @@ class IsokineticState {
   void serialise(Archive& archive) {
     if (!archive.reading() && here_ != 0) {
       // The copies are interchangeable between steps: the state always goes out as number 0.
-      std::swap(position_[0], position_[1]), std::swap(velocity_[0], velocity_[1]), std::swap(gradient_[0], gradient_[1]);
+      std::swap(position_[0], position_[1]), std::swap(velocity_[0], velocity_[1]),
+          std::swap(gradient_[0], gradient_[1]);
     }
     here_ = 0;
     archive.vector(position_[0]), archive.vector(velocity_[0]), archive.vector(gradient_[0]);
     archive.value(deferred_), archive.value(foreseen_);
     archive.value(closing_.gradient), archive.value(closing_.velocity);
     archive.value(next_norm_), archive.value(next_projection_);
-    archive.value(next_scaling_.lower), archive.value(next_scaling_.upper), archive.value(next_scaling_.factor);
+    archive.value(next_scaling_.lower), archive.value(next_scaling_.upper),
+        archive.value(next_scaling_.factor);
     bool fixed = fixed_variance_.size() != 0;
     archive.value(fixed);
     if (fixed) archive.vector(fixed_variance_);
@@ -242,7 +250,8 @@ class IsokineticState {
     pending_ = true;
   }
 
-  /// n and p of the next opening update. Without preconditioner the gradient and ŝ stay, so n stays and p is known.
+  /// n and p of the next opening update. Without preconditioner the gradient and ŝ stay, so n stays and p is
+  /// known.
   void foresee(const ClosingSums& sums, const MomentumUpdate<double>& update, double n, bool at_rest) {
     if (!(n > 0)) return;
     if (!preconditioner_) {
@@ -251,7 +260,8 @@ class IsokineticState {
     } else {
       next_scaling_ = sums.next;
       next_norm_ = std::sqrt(sums.next_norm2);
-      const double projection = kick_.gradient * sums.cross + (at_rest ? 0 : kick_.velocity * sums.next_projection);
+      const double projection =
+          kick_.gradient * sums.cross + (at_rest ? 0 : kick_.velocity * sums.next_projection);
       next_projection_ = projection / next_norm_;
     }
     foreseen_ = true;
@@ -285,13 +295,14 @@ class IsokineticState {
   std::optional<Preconditioner<Vector>> preconditioner_;
   Vector fixed_variance_;
   Vector position_[2], velocity_[2], gradient_[2];
-  int here_ = 0;             // which copy is the last accepted state
-  bool moved_ = false;       // the step's position is in the other copy
-  bool turned_ = false;      // so is its velocity
-  bool evaluated_ = false;   // and its gradient
-  bool pending_ = false;     // kick_ waits for a position update
-  bool deferred_ = false;    // closing_ and the preconditioner of the last step wait for the opening of the next
-  bool foreseen_ = false;    // next_norm_, next_projection_, next_scaling_ are known
+  int here_ = 0;            // which copy is the last accepted state
+  bool moved_ = false;      // the step's position is in the other copy
+  bool turned_ = false;     // so is its velocity
+  bool evaluated_ = false;  // and its gradient
+  bool pending_ = false;    // kick_ waits for a position update
+  bool deferred_ =
+      false;  // closing_ and the preconditioner of the last step wait for the opening of the next
+  bool foreseen_ = false;  // next_norm_, next_projection_, next_scaling_ are known
   Kick kick_, closing_;
   double next_norm_ = 0, next_projection_ = 0;
   Scaling next_scaling_;

@@ -13,19 +13,19 @@ namespace smile {
 
 struct LangevinOptions {
   GradientGuard guard;
-  double step_size = 1e-3;    ///< ε > 0
+  double step_size = 1e-3;                      ///< ε > 0
   Schedule warmup_schedule, sampling_schedule;  ///< constant kinds take `step_size`
-  double temperature = 1;     ///< T ≥ 0
-  bool explore_without_noise = false;  ///< csgld: no noise in the exploration part of a cycle
-  bool preconditioned = false;         ///< psgld
-  double rms_decay = 0.99;    ///< α of psgld, in [0, 1)
-  double rms_lambda = 1e-5;   ///< λ of psgld, > 0
-  double observations = 1;    ///< N: psgld's averages use g/N
+  double temperature = 1;                       ///< T ≥ 0
+  bool explore_without_noise = false;           ///< csgld: no noise in the exploration part of a cycle
+  bool preconditioned = false;                  ///< psgld
+  double rms_decay = 0.99;                      ///< α of psgld, in [0, 1)
+  double rms_lambda = 1e-5;                     ///< λ of psgld, > 0
+  double observations = 1;                      ///< N: psgld's averages use g/N
 };
 
 /// Step size and exploration flag of step t (from 1) under two schedules.
-inline Schedule::Point scheduled_step(const Schedule& warmup, const Schedule& sampling, const SamplingPlan& plan,
-                                      double constant, std::uint64_t t) {
+inline Schedule::Point scheduled_step(const Schedule& warmup, const Schedule& sampling,
+                                      const SamplingPlan& plan, double constant, std::uint64_t t) {
   const bool in_warmup = t <= plan.warmup_steps;
   const Schedule& schedule = in_warmup ? warmup : sampling;
   if (schedule.kind == ScheduleKind::constant) return {constant, false};
@@ -39,7 +39,8 @@ inline Schedule::Point scheduled_step(const Schedule& warmup, const Schedule& sa
 template <class Vector>
 class LangevinSampler final : public Sampler<Vector> {
  public:
-  LangevinSampler(const LangevinOptions& options, const SamplingPlan& plan) : options_(options), plan_(plan) {}
+  LangevinSampler(const LangevinOptions& options, const SamplingPlan& plan)
+      : options_(options), plan_(plan) {}
 
   void start(const Vector& position, Target<Vector>&, NormalSource<Vector>&) override {
     position_ = position;
@@ -66,8 +67,8 @@ class LangevinSampler final : public Sampler<Vector> {
       if (options_.preconditioned) {
         next_variance_ = variance_;
         kernels::psgld_update(proposal_, next_variance_, gradient_, normals_,
-                              {step, quiet ? 0 : options_.temperature, options_.rms_decay, options_.rms_lambda,
-                               1 / options_.observations, first_});
+                              {step, quiet ? 0 : options_.temperature, options_.rms_decay,
+                               options_.rms_lambda, 1 / options_.observations, first_});
       } else {
         kernels::add_scaled(proposal_, gradient_, step, normals_,
                             quiet ? 0 : std::sqrt(2 * step * options_.temperature));

@@ -81,7 +81,9 @@ class MclmcSampler final : public Sampler<Vector> {
 
   const Vector& position() const override { return state_.position(); }
   const IsokineticState<Vector>& state() const { return state_; }
-  std::uint64_t warmup_steps() const override { return options_.fixed ? plan_.warmup_steps : phases_.total(); }
+  std::uint64_t warmup_steps() const override {
+    return options_.fixed ? plan_.warmup_steps : phases_.total();
+  }
   std::uint64_t total_steps() const override { return warmup_steps() + plan_.sampling_steps; }
   double decoherence_length() const { return decoherence_length_; }
   const std::vector<double>& phase2_mean() const { return mean_; }
@@ -110,7 +112,9 @@ class MclmcSampler final : public Sampler<Vector> {
   }
 
  private:
-  double current_step_size() const { return options_.fixed ? options_.fixed->step_size : step_size_.step_size(); }
+  double current_step_size() const {
+    return options_.fixed ? options_.fixed->step_size : step_size_.step_size();
+  }
 
   void refresh(NormalSource<Vector>& normals, Purpose purpose, std::uint64_t t, double h) {
     normals.normals(normals_, purpose, t);
@@ -257,7 +261,7 @@ class MclmcSampler final : public Sampler<Vector> {
   bool has_gradient_ = false;
   std::vector<double> mean_, squares_;  // of θ in phase 2, weighted by the step size
   double weight_ = 0;
-  std::vector<float> history_;          // draws of phase 3, [draws, coordinates]
+  std::vector<float> history_;  // draws of phase 3, [draws, coordinates]
 };
 
 }  // namespace smile

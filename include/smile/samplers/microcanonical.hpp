@@ -1,7 +1,7 @@
 /// The paper's samplers: smile-naive, psmile-naive, smile, psmile; and psmile-auto, smile-auto (ours). One
-/// algorithm: a splitting step of the isokinetic dynamics with mini-batch gradients (spec 1.5), with or without the
-/// gradient-noise preconditioner (1.7), the guardrail and tuner of the energy error (1.8), or the turning-angle rule
-/// for the step size (1.13).
+/// algorithm: a splitting step of the isokinetic dynamics with mini-batch gradients (spec 1.5), with or
+/// without the gradient-noise preconditioner (1.7), the guardrail and tuner of the energy error (1.8), or the
+/// turning-angle rule for the step size (1.13).
 /// @source Sommer, Diao, Robnik, Seljak, Rügamer 2026, Algorithm 1; spec 1.2–1.8, 1.13
 #pragma once
 
@@ -38,16 +38,16 @@ enum class StepSizeRule {
 struct MicrocanonicalOptions {
   Integrator integrator = Integrator::mclachlan;
   EnergyMode energy = EnergyMode::carried;
-  std::optional<PreconditionerOptions> preconditioner;  ///< set: psmile; not set: smile
+  std::optional<PreconditionerOptions> preconditioner;                  ///< set: psmile; not set: smile
   double decoherence_length = std::numeric_limits<double>::infinity();  ///< ℓ > 0; ∞: no explicit noise
   GradientGuard guard;
-  double step_size = 1e-3;                ///< ε > 0, or where adaptation starts
+  double step_size = 1e-3;  ///< ε > 0, or where adaptation starts
   StepSizeRule rule = StepSizeRule::energy;
   Schedule warmup_schedule, sampling_schedule;  ///< rule fixed; constant kinds take `step_size`
-  bool guardrail = true;                  ///< false for the naive samplers: only non-finite steps are refused
+  bool guardrail = true;  ///< false for the naive samplers: only non-finite steps are refused
   EnergyTunerOptions tuner;
-  bool adapt_in_sampling = true;          ///< rule energy: false freezes ε after warm-up (`adapt_during: warmup`)
-  double turn_angle = 0.06;               ///< δ*, rule turn
+  bool adapt_in_sampling = true;  ///< rule energy: false freezes ε after warm-up (`adapt_during: warmup`)
+  double turn_angle = 0.06;       ///< δ*, rule turn
   ResetVelocity reset_velocity = ResetVelocity::keep;
   ResetGradient reset_gradient = ResetGradient::restored;
 };
@@ -60,8 +60,8 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
     typename IsokineticState<Vector>::Options state;
     state.guard = options.guard;
     if (options.reset_velocity == ResetVelocity::authors) state.rest_energy = RestEnergy::authors;
-    state.merge_steps = options.integrator != Integrator::position_verlet && options.energy == EnergyMode::carried &&
-                        std::isinf(options.decoherence_length);
+    state.merge_steps = options.integrator != Integrator::position_verlet &&
+                        options.energy == EnergyMode::carried && std::isinf(options.decoherence_length);
     state_ = IsokineticState<Vector>(state);
   }
 
@@ -79,7 +79,8 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
     }
     log_density_ = value_;
     if (options_.rule == StepSizeRule::turn && has_gradient_)
-      turning_ = TurningAngleRule(options_.turn_angle, double(position.size()), kernels::norm2(state_.carried_gradient()));
+      turning_ = TurningAngleRule(options_.turn_angle, double(position.size()),
+                                  kernels::norm2(state_.carried_gradient()));
     normals_ = Vector(position.size());
   }
 
@@ -97,7 +98,8 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
     // Guardrail (1.8, rules 1 and 3): thresholds from the fit before this step.
     if (options_.guardrail) {
       const bool adapt = options_.rule == StepSizeRule::energy && (warmup || options_.adapt_in_sampling);
-      const auto verdict = tuner_.observe(is_finite_step(attempt.failure) ? attempt.energy_change : StepReport::kNone, adapt);
+      const auto verdict =
+          tuner_.observe(is_finite_step(attempt.failure) ? attempt.energy_change : StepReport::kNone, adapt);
       if (report.accepted() && verdict.diverged) report.refusal = Refusal::energy_error;
       if (verdict.compared) {
         report.probability = verdict.probability;
@@ -106,6 +108,8 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
       }
     }
     if (report.accepted()) {
+      if (std::isfinite(options_.decoherence_length))
+        refresh(normals, Purpose::closing_refreshment, t, report.step_size / 2);
       state_.accept();
       log_density_ = attempt.value;
       has_gradient_ = true;
@@ -135,7 +139,8 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
     tuner_.serialise(archive);
     average_.serialise(archive);
     turning_.serialise(archive);
-    archive.value(value_), archive.value(log_density_), archive.value(has_gradient_), archive.value(seen_gradient_);
+    archive.value(value_), archive.value(log_density_), archive.value(has_gradient_),
+        archive.value(seen_gradient_);
     archive.value(refusals_in_row_), archive.value(nonfinite_in_row_), archive.value(frozen_);
     if (archive.reading()) normals_ = Vector(std::size_t(state_.dimension()));
   }
@@ -158,11 +163,13 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
   /// Every 50th step of the turning-angle rule measures ΔE with one batch throughout, as a safety net (1.13).
   bool is_audit(std::uint64_t t) const { return options_.rule == StepSizeRule::turn && t % 50 == 0; }
   bool carries_gradient() const {
-    return options_.energy == EnergyMode::carried && splitting(options_.integrator).front().kind == Substep::momentum;
+    return options_.energy == EnergyMode::carried &&
+           splitting(options_.integrator).front().kind == Substep::momentum;
   }
 
   /// One splitting step (1.5), wrapped in partial refreshment where asked for (1.6).
-  Attempt advance(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t, StepReport& report) {
+  Attempt advance(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t,
+                  StepReport& report) {
     Attempt attempt;
     const double step = report.step_size;
     const auto fail = [&](Refusal why) {
@@ -172,7 +179,8 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
     state_.begin_step();
     double before = log_density_;
     double kinetic = 0;
-    if (std::isfinite(options_.decoherence_length)) refresh(normals, Purpose::opening_refreshment, t, step / 2);
+    if (std::isfinite(options_.decoherence_length))
+      refresh(normals, Purpose::opening_refreshment, t, step / 2);
     if (options_.energy == EnergyMode::fresh || is_audit(t) || (carries_gradient() && !has_gradient_)) {
       if (!evaluate(target, t, &report)) return fail(Refusal::log_density);
       before = value_;
@@ -234,11 +242,14 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
     ++refusals_in_row_;
     switch (options_.reset_velocity) {
       case ResetVelocity::gradient:
-      case ResetVelocity::authors: state_.set_velocity_zero(); return;
+      case ResetVelocity::authors:
+        state_.set_velocity_zero();
+        return;
       case ResetVelocity::keep:
         if (finite && refusals_in_row_ < 10) return;
         break;
-      case ResetVelocity::random: break;
+      case ResetVelocity::random:
+        break;
     }
     normals.normals(normals_, Purpose::direction, t);
     state_.set_direction(normals_);
@@ -247,12 +258,15 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
   double step_size(std::uint64_t t, bool& exploring) const {
     const bool warmup = t <= plan_.warmup_steps;
     switch (options_.rule) {
-      case StepSizeRule::energy: return frozen_ > 0 ? frozen_ : tuner_.step_size();
+      case StepSizeRule::energy:
+        return frozen_ > 0 ? frozen_ : tuner_.step_size();
       case StepSizeRule::turn: {
-        const double base = frozen_ > 0 ? frozen_ : (t == 1 || !turning_.ready() ? options_.step_size : turning_.step_size());
+        const double base =
+            frozen_ > 0 ? frozen_ : (t == 1 || !turning_.ready() ? options_.step_size : turning_.step_size());
         return std::ldexp(base, -int(std::min<std::uint64_t>(nonfinite_in_row_, 60)));
       }
-      case StepSizeRule::fixed: break;
+      case StepSizeRule::fixed:
+        break;
     }
     const Schedule& schedule = warmup ? options_.warmup_schedule : options_.sampling_schedule;
     const std::uint64_t n = warmup ? plan_.warmup_steps : plan_.sampling_steps;
@@ -270,7 +284,8 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
       return;
     }
     nonfinite_in_row_ = 0;
-    if (t <= plan_.warmup_steps) turning_.follow(attempt.gradient_norm, options_.turn_angle, state_.dimension());
+    if (t <= plan_.warmup_steps)
+      turning_.follow(attempt.gradient_norm, options_.turn_angle, state_.dimension());
   }
 
   void freeze() {
@@ -293,7 +308,7 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
   bool seen_gradient_ = false;  // a first gradient has been evaluated
   std::uint64_t refusals_in_row_ = 0;
   std::uint64_t nonfinite_in_row_ = 0;
-  double frozen_ = 0;           // ε of the sampling phase where it is frozen
+  double frozen_ = 0;  // ε of the sampling phase where it is frozen
 };
 
 }  // namespace smile

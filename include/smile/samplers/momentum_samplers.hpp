@@ -13,9 +13,9 @@ struct SghmcOptions {
   GradientGuard guard;
   double step_size = 1e-3;  ///< ε > 0
   Schedule warmup_schedule, sampling_schedule;
-  double friction = 0.05;        ///< α, in (0, 1]
-  double noise_estimate = 0;     ///< β̂, in [0, α]
-  double temperature = 1;        ///< T ≥ 0
+  double friction = 0.05;          ///< α, in (0, 1]
+  double noise_estimate = 0;       ///< β̂, in [0, α]
+  double temperature = 1;          ///< T ≥ 0
   double momentum_resampling = 0;  ///< probability in [0, 1] that a step begins with a new momentum
 };
 
@@ -51,8 +51,10 @@ class SghmcSampler final : public Sampler<Vector> {
       normals.normals(normals_, Purpose::noise, t);
       proposal_ = position_;
       next_momentum_ = momentum_;
-      const double noise = std::sqrt(2 * (options_.friction - options_.noise_estimate) * step * options_.temperature);
-      kernels::momentum_update(proposal_, next_momentum_, gradient_, normals_, 1 - options_.friction, step, noise, 1.0);
+      const double noise =
+          std::sqrt(2 * (options_.friction - options_.noise_estimate) * step * options_.temperature);
+      kernels::momentum_update(proposal_, next_momentum_, gradient_, normals_, 1 - options_.friction, step,
+                               noise, 1.0);
       if (!kernels::all_finite(proposal_)) report.refusal = Refusal::position;
     }
     if (report.accepted()) {
@@ -76,13 +78,14 @@ class SghmcSampler final : public Sampler<Vector> {
  private:
   /// v ~ N(0, εT I), with the ε of the step at hand.
   void draw_momentum(NormalSource<Vector>& normals, std::uint64_t t) {
-    const double step =
-        scheduled_step(options_.warmup_schedule, options_.sampling_schedule, plan_, options_.step_size, t == 0 ? 1 : t)
-            .step_size;
+    const double step = scheduled_step(options_.warmup_schedule, options_.sampling_schedule, plan_,
+                                       options_.step_size, t == 0 ? 1 : t)
+                            .step_size;
     normals.normals(momentum_, Purpose::momentum, t);
     // v = 0·v + 0·g + sqrt(εT)·z through the pass that exists; θ is not touched (e = 0).
     normals_ = momentum_;
-    kernels::momentum_update(proposal_, momentum_, normals_, normals_, 0, 0, std::sqrt(step * options_.temperature), 0);
+    kernels::momentum_update(proposal_, momentum_, normals_, normals_, 0, 0,
+                             std::sqrt(step * options_.temperature), 0);
   }
 
   SghmcOptions options_;
@@ -95,11 +98,12 @@ struct SgnhtOptions {
   GradientGuard guard;
   double step_size = 1e-3;
   Schedule warmup_schedule, sampling_schedule;
-  double diffusion = 1;     ///< A > 0; ξ₀ = A
-  double temperature = 1;   ///< T > 0
+  double diffusion = 1;    ///< A > 0; ξ₀ = A
+  double temperature = 1;  ///< T > 0
 };
 
-/// v ← v − εξv + εg + sqrt(2Aε) n;  θ ← θ + εv;  ξ ← ξ + ε(‖v‖²/d − T), in this order; ξ₀ = A, v₀ ~ N(0, T I).
+/// v ← v − εξv + εg + sqrt(2Aε) n;  θ ← θ + εv;  ξ ← ξ + ε(‖v‖²/d − T), in this order; ξ₀ = A, v₀ ~ N(0, T
+/// I).
 template <class Vector>
 class SgnhtSampler final : public Sampler<Vector> {
  public:
@@ -110,7 +114,8 @@ class SgnhtSampler final : public Sampler<Vector> {
     proposal_ = gradient_ = normals_ = momentum_ = next_momentum_ = Vector(position.size());
     thermostat_ = options_.diffusion;
     normals.normals(normals_, Purpose::momentum, 0);
-    kernels::momentum_update(proposal_, momentum_, normals_, normals_, 0, 0, std::sqrt(options_.temperature), 0);
+    kernels::momentum_update(proposal_, momentum_, normals_, normals_, 0, 0, std::sqrt(options_.temperature),
+                             0);
   }
 
   StepReport step(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t) override {
@@ -130,11 +135,12 @@ class SgnhtSampler final : public Sampler<Vector> {
       normals.normals(normals_, Purpose::noise, t);
       proposal_ = position_;
       next_momentum_ = momentum_;
-      const double norm2 = kernels::momentum_update(proposal_, next_momentum_, gradient_, normals_,
-                                                    1 - step * thermostat_, step,
-                                                    std::sqrt(2 * options_.diffusion * step), step);
+      const double norm2 =
+          kernels::momentum_update(proposal_, next_momentum_, gradient_, normals_, 1 - step * thermostat_,
+                                   step, std::sqrt(2 * options_.diffusion * step), step);
       next_thermostat += step * (norm2 / double(position_.size()) - options_.temperature);
-      if (!std::isfinite(next_thermostat) || !kernels::all_finite(proposal_)) report.refusal = Refusal::position;
+      if (!std::isfinite(next_thermostat) || !kernels::all_finite(proposal_))
+        report.refusal = Refusal::position;
     }
     if (report.accepted()) {
       position_.swap(proposal_);

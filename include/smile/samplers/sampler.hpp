@@ -15,11 +15,11 @@ namespace smile {
 /// Why a step was refused.
 enum class Refusal {
   none,
-  energy_error,         ///< |ΔE| above the guardrail's quantile; everything was finite
-  log_density,          ///< the log-density was NaN or infinite
-  gradient,             ///< an entry of the gradient was NaN or infinite
-  position,             ///< a position left the range of numbers
-  energy_not_finite,    ///< ΔE overflowed although its parts were finite
+  energy_error,       ///< |ΔE| above the guardrail's quantile; everything was finite
+  log_density,        ///< the log-density was NaN or infinite
+  gradient,           ///< an entry of the gradient was NaN or infinite
+  position,           ///< a position left the range of numbers
+  energy_not_finite,  ///< ΔE overflowed although its parts were finite
 };
 
 inline bool is_finite_step(Refusal refusal) {
@@ -29,12 +29,18 @@ inline bool is_finite_step(Refusal refusal) {
 /// "none", "energy error", "log-density", "gradient", "position", "energy".
 inline const char* name_of(Refusal refusal) {
   switch (refusal) {
-    case Refusal::energy_error: return "energy error";
-    case Refusal::log_density: return "log-density";
-    case Refusal::gradient: return "gradient";
-    case Refusal::position: return "position";
-    case Refusal::energy_not_finite: return "energy";
-    case Refusal::none: break;
+    case Refusal::energy_error:
+      return "energy error";
+    case Refusal::log_density:
+      return "log-density";
+    case Refusal::gradient:
+      return "gradient";
+    case Refusal::position:
+      return "position";
+    case Refusal::energy_not_finite:
+      return "energy";
+    case Refusal::none:
+      break;
   }
   return "none";
 }
@@ -43,10 +49,10 @@ inline const char* name_of(Refusal refusal) {
 struct StepReport {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   Refusal refusal = Refusal::none;
-  double log_density = kNone;    ///< carried L of the state after the step (of one mini-batch)
-  double energy_change = kNone;  ///< ΔE; NaN where the step was abandoned
-  double step_size = kNone;      ///< used in this step
-  double next_step_size = kNone; ///< the next step will use
+  double log_density = kNone;     ///< carried L of the state after the step (of one mini-batch)
+  double energy_change = kNone;   ///< ΔE; NaN where the step was abandoned
+  double step_size = kNone;       ///< used in this step
+  double next_step_size = kNone;  ///< the next step will use
   double gradient_norm = kNone;  ///< ‖g ⊘ ŝ‖ of the last momentum update (microcanonical), ‖g‖ else
   double turn_angle = kNone;     ///< δ over the whole step: ε‖g̃‖/(d−1)
   double probability = kNone;    ///< F(|ΔE|) under the fitted Gamma, where compared
@@ -64,8 +70,8 @@ struct SamplingPlan {
   std::uint64_t sampling_steps = 0;
 };
 
-/// A chain's sampler: a value whose state can be saved at any step boundary and restored bit for bit. It owns no
-/// thread, file or clock.
+/// A chain's sampler: a value whose state can be saved at any step boundary and restored bit for bit. It owns
+/// no thread, file or clock.
 template <class Vector>
 class Sampler {
  public:

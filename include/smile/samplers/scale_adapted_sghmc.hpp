@@ -12,20 +12,21 @@ namespace smile {
 
 struct ScaleAdaptedOptions {
   GradientGuard guard;
-  double step_size = 1e-2;   ///< ε > 0
+  double step_size = 1e-2;  ///< ε > 0
   Schedule warmup_schedule, sampling_schedule;
-  double friction = 0.05;    ///< α = `mdecay`, in (0, 1]
-  bool rmsprop = false;      ///< s² ← ρ s² + (1−ρ) g² instead of the adaptive averages
+  double friction = 0.05;            ///< α = `mdecay`, in (0, 1]
+  bool rmsprop = false;              ///< s² ← ρ s² + (1−ρ) g² instead of the adaptive averages
   double running_avg_factor = 0.99;  ///< ρ of rmsprop-sghmc, in [0, 1)
 };
 
-/// Warm-up, each step: the averages τ, ḡ, s² (all start at 1) take the gradient kept from the step before (zero
-/// before the first); then, with the new gradient and fixed s during sampling,
+/// Warm-up, each step: the averages τ, ḡ, s² (all start at 1) take the gradient kept from the step before
+/// (zero before the first); then, with the new gradient and fixed s during sampling,
 ///     v ← (1−α) v + ε g + n sqrt(max(2α s − (ε s)², 1e−7)),   θ ← θ + ε v / s,   v₀ = 0
 template <class Vector>
 class ScaleAdaptedSampler final : public Sampler<Vector> {
  public:
-  ScaleAdaptedSampler(const ScaleAdaptedOptions& options, const SamplingPlan& plan) : options_(options), plan_(plan) {}
+  ScaleAdaptedSampler(const ScaleAdaptedOptions& options, const SamplingPlan& plan)
+      : options_(options), plan_(plan) {}
 
   void start(const Vector& position, Target<Vector>&, NormalSource<Vector>&) override {
     position_ = position;
@@ -94,15 +95,17 @@ class ScaleAdaptedSampler final : public Sampler<Vector> {
 
   std::vector<std::string> findings() const override {
     if (largest_scale() < balance_bound()) return {};
-    return {"the balance condition max s < 2·mdecay/step_size² is broken (max s = " + std::to_string(largest_scale()) +
-            ", bound " + std::to_string(balance_bound()) + "): lower step_size or raise mdecay"};
+    return {"the balance condition max s < 2·mdecay/step_size² is broken (max s = " +
+            std::to_string(largest_scale()) + ", bound " + std::to_string(balance_bound()) +
+            "): lower step_size or raise mdecay"};
   }
   std::vector<std::pair<std::string, double>> tuned() const override {
     return {{"largest_scale", largest_scale()}, {"balance_bound", balance_bound()}};
   }
 
   void serialise(Archive& archive) override {
-    archive.vector(position_), archive.vector(momentum_), archive.vector(variance_), archive.vector(kept_gradient_);
+    archive.vector(position_), archive.vector(momentum_), archive.vector(variance_),
+        archive.vector(kept_gradient_);
     archive.vector(tau_), archive.vector(mean_);
     archive.value(log_density_);
     if (archive.reading()) allocate_scratch();

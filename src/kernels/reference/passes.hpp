@@ -1,5 +1,6 @@
-/// Plain scalar forms of the passes of smile/kernels/passes.hpp: loops in double that a reviewer can read against
-/// the specification. Always built; the tests compare the fast forms with them. Same contracts, same names.
+/// Plain scalar forms of the passes of smile/kernels/passes.hpp: loops in double that a reviewer can read
+/// against the specification. Always built; the tests compare the fast forms with them. Same contracts, same
+/// names.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,8 @@ MomentumSums examine(const HostVector<T>& gradient) {
 }
 
 template <class T>
-MomentumSums reduce(const HostVector<T>& gradient, const HostVector<T>& velocity, const Metric<HostVector<T>>& metric) {
+MomentumSums reduce(const HostVector<T>& gradient, const HostVector<T>& velocity,
+                    const Metric<HostVector<T>>& metric) {
   MomentumSums sums = reference::examine(gradient);
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     const double q = gradient[i] * inverse_scale(metric, i);
@@ -43,14 +45,15 @@ MomentumSums reduce(const HostVector<T>& gradient, const HostVector<T>& velocity
 }
 
 template <class T>
-void kick(HostVector<T>& velocity, const HostVector<T>& gradient, const Metric<HostVector<T>>& metric, Kick k) {
+void kick(HostVector<T>& velocity, const HostVector<T>& gradient, const Metric<HostVector<T>>& metric,
+          Kick k) {
   for (std::size_t i = 0; i < velocity.size(); ++i)
     velocity[i] = T(k.gradient * gradient[i] * inverse_scale(metric, i) + k.velocity * velocity[i]);
 }
 
 template <class T>
-bool drift(const HostVector<T>& velocity, const Metric<HostVector<T>>& metric, const HostVector<T>& position_in,
-           HostVector<T>& position_out, double h) {
+bool drift(const HostVector<T>& velocity, const Metric<HostVector<T>>& metric,
+           const HostVector<T>& position_in, HostVector<T>& position_out, double h) {
   bool finite = true;
   for (std::size_t i = 0; i < velocity.size(); ++i) {
     position_out[i] = T(position_in[i] + h * velocity[i] * inverse_scale(metric, i));
@@ -60,8 +63,8 @@ bool drift(const HostVector<T>& velocity, const Metric<HostVector<T>>& metric, c
 }
 
 template <class T>
-bool kick_drift(HostVector<T>& velocity, const HostVector<T>& gradient, const Metric<HostVector<T>>& metric, Kick k,
-                const HostVector<T>& position_in, HostVector<T>& position_out, double h) {
+bool kick_drift(HostVector<T>& velocity, const HostVector<T>& gradient, const Metric<HostVector<T>>& metric,
+                Kick k, const HostVector<T>& position_in, HostVector<T>& position_out, double h) {
   reference::kick(velocity, gradient, metric, k);
   return reference::drift(velocity, metric, position_in, position_out, h);
 }
@@ -114,9 +117,10 @@ Scaling normalise(const HostVector<T>& variance, Normalisation normalisation, do
 }
 
 template <class T>
-ClosingSums reduce_closing(const HostVector<T>& gradient, const HostVector<T>& velocity, const HostVector<T>* mean,
-                           const Metric<HostVector<T>>& metric, const MovingEstimate& estimate,
-                           Normalisation normalisation, double relative_floor) {
+ClosingSums reduce_closing(const HostVector<T>& gradient, const HostVector<T>& velocity,
+                           const HostVector<T>* mean, const Metric<HostVector<T>>& metric,
+                           const MovingEstimate& estimate, Normalisation normalisation,
+                           double relative_floor) {
   ClosingSums sums;
   sums.now = reference::reduce(gradient, velocity, metric);
   HostVector<T> next_mean = mean ? *mean : HostVector<T>(), next_variance = *metric.variance;
@@ -135,13 +139,13 @@ ClosingSums reduce_closing(const HostVector<T>& gradient, const HostVector<T>& v
 template <class T>
 bool close_and_open(HostVector<T>& velocity, HostVector<T>& velocity_next, const HostVector<T>& gradient,
                     HostVector<T>* mean, HostVector<T>* variance, const Scaling& now, const Scaling& next,
-                    const MovingEstimate& estimate, Kick closing, Kick opening, const HostVector<T>& position_in,
-                    HostVector<T>& position_out, double h) {
+                    const MovingEstimate& estimate, Kick closing, Kick opening,
+                    const HostVector<T>& position_in, HostVector<T>& position_out, double h) {
   reference::kick(velocity, gradient, Metric<HostVector<T>>{variance, now}, closing);
   if (variance) reference::absorb(gradient, mean, *variance, estimate);
   velocity_next = velocity;
-  return reference::kick_drift(velocity_next, gradient, Metric<HostVector<T>>{variance, next}, opening, position_in,
-                               position_out, h);
+  return reference::kick_drift(velocity_next, gradient, Metric<HostVector<T>>{variance, next}, opening,
+                               position_in, position_out, h);
 }
 
 template <class T>
@@ -160,7 +164,8 @@ void refresh(HostVector<T>& velocity, const HostVector<T>& normals, double nu) {
     sum += w * w;
   }
   const double inverse = 1 / std::sqrt(sum);
-  for (std::size_t i = 0; i < velocity.size(); ++i) velocity[i] = T((velocity[i] + nu * normals[i]) * inverse);
+  for (std::size_t i = 0; i < velocity.size(); ++i)
+    velocity[i] = T((velocity[i] + nu * normals[i]) * inverse);
 }
 
 template <class T>
@@ -189,9 +194,10 @@ double norm2(const HostVector<T>& vector) {
 }
 
 template <class T>
-void add_scaled(HostVector<T>& position, const HostVector<T>& gradient, double a, const HostVector<T>& normals,
-                double b) {
-  for (std::size_t i = 0; i < position.size(); ++i) position[i] = T(position[i] + a * gradient[i] + b * normals[i]);
+void add_scaled(HostVector<T>& position, const HostVector<T>& gradient, double a,
+                const HostVector<T>& normals, double b) {
+  for (std::size_t i = 0; i < position.size(); ++i)
+    position[i] = T(position[i] + a * gradient[i] + b * normals[i]);
 }
 
 template <class T>
