@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "smile/random/stream.hpp"
 
@@ -131,6 +132,36 @@ double quantile(std::span<double> values, double q) noexcept {
   const double lower = *place;
   if (p.weight == 0) return lower;
   return between(lower, *std::min_element(place + 1, values.end()), p.weight);
+}
+
+namespace {
+
+/// Puts the order statistics with the given ascending ranks in place: the middle one splits values and ranks,
+/// so that later selections work on parts.
+void select(double* values, std::size_t first, std::size_t last, const std::size_t* ranks,
+            std::size_t count) {
+  if (count == 0 || first >= last) return;
+  const std::size_t middle = count / 2, rank = ranks[middle];
+  std::nth_element(values + first, values + rank, values + last);
+  select(values, first, rank, ranks, middle);
+  select(values, rank + 1, last, ranks + middle + 1, count - middle - 1);
+}
+
+}  // namespace
+
+void quantiles(std::span<double> values, std::span<const double> q, std::span<double> out) {
+  if (values.empty()) {
+    std::fill(out.begin(), out.end(), kNan);
+    return;
+  }
+  std::vector<std::size_t> ranks;
+  for (double prob : q) {
+    const std::size_t below = position(values.size(), prob).below;
+    for (std::size_t rank : {below, std::min(below + 1, values.size() - 1)})
+      if (ranks.empty() || rank > ranks.back()) ranks.push_back(rank);
+  }
+  select(values.data(), 0, values.size(), ranks.data(), ranks.size());
+  for (std::size_t i = 0; i < q.size(); ++i) out[i] = quantile_of_sorted(values, q[i]);
 }
 
 double bootstrap_sd_of_mean(std::span<const double> values, std::size_t resamples, std::uint64_t seed) {

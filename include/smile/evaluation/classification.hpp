@@ -17,7 +17,7 @@ struct ClassificationOptions {
   /// Bins of ECE and reliability diagram.
   std::size_t bins = 15;
   /// As in RegressionOptions.
-  std::size_t running_bytes = std::size_t{32} << 20;
+  std::size_t running_bytes = std::size_t{16} << 20;
 };
 
 /// All from the mean probabilities p̄ but the majority vote.

@@ -26,7 +26,7 @@ struct RegressionOptions {
   std::size_t interval_bytes = std::size_t{512} << 20;
   /// Running LPPD for every s where its table (16 bytes an s and point) fits in this many bytes, else for the
   /// largest even grid that does.
-  std::size_t running_bytes = std::size_t{32} << 20;
+  std::size_t running_bytes = std::size_t{16} << 20;
 };
 
 /// Central interval between the (1−c)/2 and (1+c)/2 quantiles of all pooled predictive draws of a point, by
@@ -98,9 +98,11 @@ class RegressionAccumulator {
 
 /// The deep ensemble of a task without σ (`mean_regr`), a baseline with two LPPDs (spec 3.1).
 struct DeepEnsembleRegression {
-  double lppd_spread = 0;      ///< Normal(mean of the members' means, spread): as the authors do, a straw man
-  double lppd_residual = 0;    ///< equal mixture of Normal(member's mean, member's residual sd): the fair
-                               ///< baseline; NaN if not given
+  /// Equal mixture of Normal(member's mean, spread): as the authors do, a straw man.
+  double lppd_spread = 0;
+  /// Equal mixture of Normal(member's mean, member's residual sd): the fair baseline; NaN where none is
+  /// given.
+  double lppd_residual = 0;
   double rmse = 0;             ///< of the mean of the members' means
   std::vector<double> spread;  ///< @shape [n] sd of the members' means, divisor K, clipped to [1e−6, 1e6]
 };

@@ -60,6 +60,9 @@ double sample_sd(std::span<const double> values) noexcept;
 double quantile_of_sorted(std::span<const double> sorted, double q) noexcept;
 /// As above for values in any order, which are reordered.
 double quantile(std::span<double> values, double q) noexcept;
+/// Several quantiles at once.   @param q ascending   @param out @shape [q.size()]
+/// @cost about log2(number of quantiles) passes of selection, less than a full sort
+void quantiles(std::span<double> values, std::span<const double> q, std::span<double> out);
 
 /// Standard deviation of the mean under resampling with replacement (spec 1.11: the spread of b² over
 /// chains). A function of the values, the number of resamples and the seed alone. 0 for one value, NaN for

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -96,6 +97,19 @@ TEST(Quantile, interpolates_between_order_statistics) {
   std::vector<double> one = {7};
   EXPECT_EQ(quantile(one, 0.3), 7);
   EXPECT_TRUE(std::isnan(quantile({}, 0.5)));
+}
+
+TEST(Quantile, several_at_once_equal_those_one_by_one) {
+  for (std::size_t n : {1, 2, 3, 10, 101, 1000}) {
+    std::vector<double> v(n);
+    for (std::size_t i = 0; i < n; ++i) v[i] = std::round(20 * std::sin(static_cast<double>(i) * 12.9898));
+    const std::vector<double> q = {0, 0.025, 0.1, 0.1, 0.5, 0.9, 0.975, 1};
+    std::vector<double> together(q.size()), sorted = v;
+    std::sort(sorted.begin(), sorted.end());
+    quantiles(v, q, together);
+    for (std::size_t i = 0; i < q.size(); ++i)
+      EXPECT_EQ(together[i], quantile_of_sorted(sorted, q[i])) << n << " " << q[i];
+  }
 }
 
 TEST(Bootstrap, sd_of_the_mean_is_near_sd_over_root_n_and_repeats) {
