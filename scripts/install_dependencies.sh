@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Installs what a fresh Debian 12 machine lacks to build smile.cpp (as root, or through sudo). Installs nothing that is
+# there already. With "--tests" also what the tests need.
+set -euo pipefail
+
+packages=(g++ cmake ninja-build pkg-config zlib1g-dev libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libcli11-dev
+          libboost-dev libboost-math-dev librandom123-dev libhwy-dev libeigen3-dev)
+for argument in "$@"; do
+  case "$argument" in
+    --tests) packages+=(libgtest-dev libgmock-dev python3) ;;
+    *) echo "error: $argument: unknown option; use --tests or nothing" >&2; exit 2 ;;
+  esac
+done
+
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q "install ok installed" || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "error: packages: ${missing[*]} are missing and this is neither root nor a machine with sudo; install them as root" >&2; exit 2; }
+  as_root=(sudo)
+fi
+echo "Installing: ${missing[*]}"
+"${as_root[@]}" apt-get update -qq
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
