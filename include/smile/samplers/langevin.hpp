@@ -7,6 +7,7 @@
 
 #include "smile/adaptation/schedule.hpp"
 #include "smile/samplers/gradient_guard.hpp"
+#include "smile/kernels/host_vector.hpp"
 #include "smile/samplers/sampler.hpp"
 
 namespace smile {
@@ -106,5 +107,9 @@ class LangevinSampler final : public Sampler<Vector> {
   bool first_ = true;
   double log_density_ = StepReport::kNone;
 };
+
+// Compiled once, in src/samplers/.
+extern template class LangevinSampler<HostVector<float>>;
+extern template class LangevinSampler<HostVector<double>>;
 
 }  // namespace smile

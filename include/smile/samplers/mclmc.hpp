@@ -12,6 +12,7 @@
 #include "smile/dynamics/refreshment.hpp"
 #include "smile/dynamics/splitting.hpp"
 #include "smile/samplers/isokinetic_state.hpp"
+#include "smile/kernels/host_vector.hpp"
 #include "smile/samplers/sampler.hpp"
 #include "smile/statistics/convergence.hpp"
 
@@ -263,5 +264,9 @@ class MclmcSampler final : public Sampler<Vector> {
   double weight_ = 0;
   std::vector<float> history_;  // draws of phase 3, [draws, coordinates]
 };
+
+// Compiled once, in src/samplers/.
+extern template class MclmcSampler<HostVector<float>>;
+extern template class MclmcSampler<HostVector<double>>;
 
 }  // namespace smile

@@ -19,6 +19,7 @@
 #include "smile/dynamics/refreshment.hpp"
 #include "smile/dynamics/splitting.hpp"
 #include "smile/samplers/isokinetic_state.hpp"
+#include "smile/kernels/host_vector.hpp"
 #include "smile/samplers/sampler.hpp"
 
 namespace smile {
@@ -310,5 +311,9 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
   std::uint64_t nonfinite_in_row_ = 0;
   double frozen_ = 0;  // ε of the sampling phase where it is frozen
 };
+
+// Compiled once, in src/samplers/.
+extern template class MicrocanonicalSampler<HostVector<float>>;
+extern template class MicrocanonicalSampler<HostVector<double>>;
 
 }  // namespace smile

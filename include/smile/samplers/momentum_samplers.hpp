@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "smile/kernels/host_vector.hpp"
 #include "smile/samplers/langevin.hpp"
 
 namespace smile {
@@ -171,5 +172,11 @@ class SgnhtSampler final : public Sampler<Vector> {
   double thermostat_ = 1;
   double log_density_ = StepReport::kNone;
 };
+
+// Compiled once, in src/samplers/.
+extern template class SghmcSampler<HostVector<float>>;
+extern template class SghmcSampler<HostVector<double>>;
+extern template class SgnhtSampler<HostVector<float>>;
+extern template class SgnhtSampler<HostVector<double>>;
 
 }  // namespace smile

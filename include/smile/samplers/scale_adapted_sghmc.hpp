@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "smile/kernels/host_vector.hpp"
 #include "smile/samplers/langevin.hpp"
 
 namespace smile {
@@ -123,5 +124,9 @@ class ScaleAdaptedSampler final : public Sampler<Vector> {
   Vector proposal_, gradient_, normals_, next_momentum_, next_variance_, next_tau_, next_mean_;
   double log_density_ = StepReport::kNone;
 };
+
+// Compiled once, in src/samplers/.
+extern template class ScaleAdaptedSampler<HostVector<float>>;
+extern template class ScaleAdaptedSampler<HostVector<double>>;
 
 }  // namespace smile
