@@ -9,7 +9,7 @@ namespace smile {
 
 /// Rows of a tile; a gradient goes through all layers for one tile before it takes the next, so that
 /// activations stay in the cache.
-inline constexpr std::size_t kTileRows = 512;
+inline constexpr std::size_t kTileRows = 256;
 /// Distance between two features (or units) of a tile. A little more than the rows: with a power of two all
 /// units of a row would compete for the same few cache sets.
 inline constexpr std::size_t kTileStride = kTileRows + 16;

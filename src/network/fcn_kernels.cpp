@@ -42,43 +42,59 @@ bool all_finite(const float* values, std::size_t count) {
   return rest == 0.0f;
 }
 
-/// Rows `rows[0 … count)` of the padded row form become units × rows in `out`; the last row fills up to
-/// padded_rows.
 #if HWY_TARGET == HWY_SCALAR
-void gather_transposed(const FcnData<float>::Storage& data, const std::uint32_t* rows, std::size_t count,
-                       std::size_t padded_rows, std::size_t columns, float* out) {
-  for (std::size_t r = 0; r < padded_rows; ++r)
-    for (std::size_t c = 0; c < columns; ++c)
-      out[c * kTileStride + r] = data.by_row[rows[std::min(r, count - 1)] * data.row_stride + c];
+
+HWY_INLINE void transpose_rows(const float* const* row, std::size_t columns, float* out) {
+  for (std::size_t c = 0; c < columns; ++c) out[c * kTileStride] = row[0][c];
 }
+
 #else
+
+/// Four columns of rows i, 4 + i, 8 + i, …: a block of four lanes from each.
+HWY_INLINE Vec load_every_fourth(const float* const* row, std::size_t i, std::size_t column) {
+  const auto block = [&](std::size_t b) HWY_ATTR { return hn::Load(FourFloats(), row[4 * b + i] + column); };
+#if HWY_TARGET <= HWY_AVX3
+  const hn::Half<Floats> half;
+  return hn::Combine(kFloats, hn::Combine(half, block(3), block(2)), hn::Combine(half, block(1), block(0)));
+#elif HWY_TARGET == HWY_AVX2
+  return hn::Combine(kFloats, block(1), block(0));
+#else
+  return block(0);
+#endif
+}
+
+/// Columns of kLanes rows become vectors; done within blocks of four lanes, where shuffles are cheap.
+HWY_INLINE void transpose_rows(const float* const* row, std::size_t columns, float* out) {
+  for (std::size_t c = 0; c < columns; c += 4, out += 4 * kTileStride) {
+    const Vec r0 = load_every_fourth(row, 0, c), r1 = load_every_fourth(row, 1, c);
+    const Vec r2 = load_every_fourth(row, 2, c), r3 = load_every_fourth(row, 3, c);
+    const auto low01 = hn::BitCast(kDoubles, hn::InterleaveLower(kFloats, r0, r1));
+    const auto low23 = hn::BitCast(kDoubles, hn::InterleaveLower(kFloats, r2, r3));
+    const auto high01 = hn::BitCast(kDoubles, hn::InterleaveUpper(kFloats, r0, r1));
+    const auto high23 = hn::BitCast(kDoubles, hn::InterleaveUpper(kFloats, r2, r3));
+    store(hn::BitCast(kFloats, hn::InterleaveLower(kDoubles, low01, low23)), out);
+    store(hn::BitCast(kFloats, hn::InterleaveUpper(kDoubles, low01, low23)), out + kTileStride);
+    store(hn::BitCast(kFloats, hn::InterleaveLower(kDoubles, high01, high23)), out + 2 * kTileStride);
+    store(hn::BitCast(kFloats, hn::InterleaveUpper(kDoubles, high01, high23)), out + 3 * kTileStride);
+  }
+}
+
+#endif
+
+/// Rows `rows[0 … count)` of the padded row form become columns × rows in `out`; the last row fills up to
+/// padded_rows.
 void gather_transposed(const FcnData<float>::Storage& data, const std::uint32_t* rows, std::size_t count,
                        std::size_t padded_rows, std::size_t columns, float* out) {
-  constexpr FourFloats four;
-  const hn::Repartition<double, FourFloats> pairs;
-  for (std::size_t r = 0; r < padded_rows; r += 4) {
-    const float* row[4];
-    SMILE_UNROLL for (std::size_t i = 0; i < 4; ++i) {
+  for (std::size_t r = 0; r < padded_rows; r += kLanes) {
+    const float* row[kLanes];
+    for (std::size_t i = 0; i < kLanes; ++i) {
       const std::uint32_t index = rows[std::min(r + i, count - 1)];
       assert(index < data.rows);
       row[i] = data.by_row.data() + index * data.row_stride;
     }
-    for (std::size_t c = 0; c < columns; c += 4) {
-      const auto r0 = hn::Load(four, row[0] + c), r1 = hn::Load(four, row[1] + c);
-      const auto r2 = hn::Load(four, row[2] + c), r3 = hn::Load(four, row[3] + c);
-      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(four, r0, r1));
-      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(four, r2, r3));
-      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(four, r0, r1));
-      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(four, r2, r3));
-      float* to = out + c * kTileStride + r;
-      hn::Store(hn::BitCast(four, hn::InterleaveLower(pairs, low01, low23)), four, to);
-      hn::Store(hn::BitCast(four, hn::InterleaveUpper(pairs, low01, low23)), four, to + kTileStride);
-      hn::Store(hn::BitCast(four, hn::InterleaveLower(pairs, high01, high23)), four, to + 2 * kTileStride);
-      hn::Store(hn::BitCast(four, hn::InterleaveUpper(pairs, high01, high23)), four, to + 3 * kTileStride);
-    }
+    transpose_rows(row, columns, out + r);
   }
 }
-#endif
 
 HWY_INLINE std::size_t padded(std::size_t rows) {
   return (rows + kPassRows - 1) / kPassRows * kPassRows;
@@ -263,7 +279,9 @@ void predict_kernel(const FcnGeometry& net, const FcnData<float>::Storage& data,
   }
 }
 
-std::int64_t instruction_set_kernel() { return HWY_TARGET; }
+std::int64_t instruction_set_kernel() {
+  return HWY_TARGET;
+}
 
 }  // namespace smile::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
