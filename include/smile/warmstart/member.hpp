@@ -58,7 +58,6 @@ struct MemberOptions {
 struct MemberData {
   std::shared_ptr<const FcnData<float>> train;
   std::shared_ptr<const FcnData<float>> valid;  ///< may have no rows
-  std::vector<double> valid_targets;            ///< @shape [valid rows]
 };
 /// @param inputs  columns of the features
 MemberData member_data(const DataPart& train, const DataPart& valid, std::size_t inputs);

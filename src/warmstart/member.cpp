@@ -1,0 +1,197 @@
+#include "smile/warmstart/member.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+#include "smile/error.hpp"
+#include "smile/warmstart/early_stopping.hpp"
+
+namespace smile {
+namespace {
+
+using Vector = HostVector<float>;
+
+const double kHalfLog2Pi = 0.5 * std::log(2 * std::numbers::pi);
+
+bool all_finite(const Vector& x) {
+  // x − x is 0 for a finite x and NaN for every other.
+  float sum = 0;
+  for (float value : x.span()) sum += value - value;
+  return sum == 0;
+}
+
+/// One attempt at training a member.
+class Training {
+ public:
+  enum class End { finished, interrupted, diverged };
+
+  Training(const FcnSpec& spec, const MemberData& data, const MemberOptions& options, std::uint32_t member,
+           int attempt)
+      : options_(options),
+        member_(member),
+        attempt_(attempt),
+        train_(spec, data.train),
+        valid_(spec, data.valid),
+        has_log_sigma_(spec.task == Task::mean_regression),
+        batches_(batch_order(data.train->rows(), options, member)),
+        optimizer_(options.optimizer, train_.layout().size()),
+        stopping_(has_valid() ? options.patience : std::nullopt),
+        gradient_(train_.layout().size()) {
+    lecun_initialise(train_.layout(), {options.seed, member, Purpose::initialisation}, position_);
+    kept_ = position_;
+  }
+
+  End run(const EpochObserver& observer) {
+    for (std::uint64_t epoch = 0; epoch < options_.max_epochs && !stopping_.exhausted(); ++epoch) {
+      EpochReport report{.member = member_, .epoch = epoch, .attempt = attempt_};
+      const bool finite = train_epoch(report) && validate(report);
+      epochs_.push_back(report);
+      if (!finite) return End::diverged;
+      keep(report);
+      if (observer && !observer(report)) return End::interrupted;
+    }
+    return End::finished;
+  }
+
+  void hand_over(MemberResult& result) {
+    result.position = std::move(kept_);
+    result.best_epoch = best_epoch_;
+    result.kept_epoch = kept_epoch_;
+    result.epochs = std::move(epochs_);
+  }
+
+  /// Root mean square of the residuals of the network at `position`, whose log σ is 0.
+  double residual_sd(const Vector& position) {
+    Fcn<float>& part = has_valid() ? valid_ : train_;
+    const double n = static_cast<double>(part.observations());
+    // Σ log N(y; m, 1) = −½ Σ (y − m)² − n ½ log 2π
+    const double squares = -2 * (part.log_likelihood({}, position) + n * kHalfLog2Pi);
+    return std::sqrt(std::fmax(squares, 0) / n);
+  }
+
+  bool has_valid() const { return valid_.observations() > 0; }
+
+ private:
+  static BatchOrder batch_order(std::size_t rows, const MemberOptions& options, std::uint32_t member) {
+    if (!options.batch_size) return BatchOrder(rows);
+    return BatchOrder(rows, *options.batch_size, options.batches,
+                      {options.seed, member, Purpose::warmstart_batches});
+  }
+
+  /// Updates with all batches of the epoch; false as soon as something is not finite.
+  bool train_epoch(EpochReport& report) {
+    double log_likelihood = 0;
+    std::size_t rows = 0;
+    bool finite = true;
+    const std::uint64_t batches = batches_.batches_per_epoch();
+    for (std::uint64_t b = 0; b < batches && finite; ++b) {
+      const std::uint64_t update = report.epoch * batches + b;
+      const std::size_t size = batches_.size(update);
+      const double value = train_.log_likelihood_and_gradient(batches_.rows(update), position_, gradient_);
+      log_likelihood += value;
+      rows += size;
+      scale_to_loss(size);
+      finite = std::isfinite(value) && all_finite(gradient_);
+      report.learning_rate = options_.learning_rate.at(update) * (attempt_ == 0 ? 1 : 0.5);
+      if (finite) optimizer_.update(position_, gradient_, report.learning_rate);
+    }
+    report.train_loss = -log_likelihood / static_cast<double>(rows);
+    // An activation may swallow a NaN weight, so that no loss would tell.
+    return finite && all_finite(position_);
+  }
+
+  /// Gradient of the log-likelihood's sum → gradient of the loss' mean.
+  void scale_to_loss(std::size_t rows) {
+    // The squared error is twice the negative log-likelihood at σ = 1, but for a constant.
+    const double factor = -(has_log_sigma_ ? 2.0 : 1.0) / static_cast<double>(rows);
+    for (float& g : gradient_.span()) g *= static_cast<float>(factor);
+    // With no gradient and a value of 0, which no weight decay can shrink, log σ stays at 0.
+    if (has_log_sigma_) gradient_[gradient_.size() - 1] = 0;
+  }
+
+  bool validate(EpochReport& report) {
+    report.valid_loss = std::numeric_limits<double>::quiet_NaN();
+    if (!has_valid()) return true;
+    report.valid_loss = -valid_.log_likelihood({}, position_) / static_cast<double>(valid_.observations());
+    return std::isfinite(report.valid_loss);
+  }
+
+  void keep(const EpochReport& report) {
+    const bool best = has_valid() ? stopping_.observe(report.valid_loss) : true;
+    if (best) best_epoch_ = report.epoch;
+    if (!best && options_.keep == KeepEpoch::best) return;
+    kept_ = position_;
+    kept_epoch_ = report.epoch;
+  }
+
+  const MemberOptions& options_;
+  std::uint32_t member_;
+  int attempt_;
+  Fcn<float> train_, valid_;
+  bool has_log_sigma_;
+  BatchOrder batches_;
+  Optimizer<float> optimizer_;
+  EarlyStopping stopping_;
+  Vector position_, gradient_, kept_;
+  std::uint64_t best_epoch_ = 0, kept_epoch_ = 0;
+  std::vector<EpochReport> epochs_;
+};
+
+std::string epoch_of(const MemberResult& result) {
+  return std::to_string(result.epochs.back().epoch);
+}
+
+/// Sets residual_sd, and log σ where it is asked for.
+void start_log_sigma(Training& training, LogSigmaStart start, const std::string& name, MemberResult& result) {
+  result.residual_sd = training.residual_sd(result.position);
+  if (start == LogSigmaStart::zero) return;
+  if (!training.has_valid())
+    result.messages.push_back(name + ": without validation rows log sigma starts at the training residuals'");
+  double sd = result.residual_sd;
+  if (!(sd >= kSmallestResidualSd)) {
+    sd = kSmallestResidualSd;
+    result.messages.push_back(name + ": the residuals vanish; log sigma starts at log " +
+                              std::to_string(kSmallestResidualSd));
+  }
+  result.position[result.position.size() - 1] = static_cast<float>(std::log(sd));
+}
+
+}  // namespace
+
+MemberResult train_member(const FcnSpec& spec, const MemberData& data, const MemberOptions& options,
+                          std::uint32_t member, const EpochObserver& observer) {
+  const auto start = std::chrono::steady_clock::now();
+  options.validate();
+  if (data.train->rows() == 0)
+    throw Error("warm start", "there are no training rows", "give the training split at least one row");
+
+  MemberResult result;
+  const std::string name = "member " + std::to_string(member);
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    Training training(spec, data, options, member, attempt);
+    const Training::End end = training.run(observer);
+    training.hand_over(result);
+    result.interrupted = end == Training::End::interrupted;
+    result.diverged = end == Training::End::diverged;
+    if (result.diverged && attempt == 0) {
+      result.restarted = true;
+      result.messages.push_back(name + " diverged in epoch " + epoch_of(result) +
+                                " and starts again with half the learning rate");
+      continue;
+    }
+    if (result.diverged)
+      result.messages.push_back(name + " diverged again in epoch " + epoch_of(result) +
+                                " and is left as it was before; lower the learning rate");
+    // A diverged member keeps log σ = 0: its residuals say nothing about the noise.
+    else if (spec.task == Task::mean_regression && !result.interrupted)
+      start_log_sigma(training, options.log_sigma, name, result);
+    break;
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace smile
