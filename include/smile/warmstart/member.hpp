@@ -40,8 +40,8 @@ enum class LogSigmaStart {
 LogSigmaStart log_sigma_start(const std::string& name);
 
 struct MemberOptions {
-  OptimizerOptions optimizer;
-  LearningRateSchedule learning_rate;
+  OptimizerOptions optimizer{};
+  LearningRateSchedule learning_rate{};
   std::uint64_t max_epochs = 200;              ///< ≥ 1
   std::optional<std::size_t> batch_size = 64;  ///< ≥ 1; none: all rows
   BatchMode batches = BatchMode::keep;
