@@ -35,11 +35,12 @@ struct DatasetOptions {
 /// x_scaled = (x − mean)/sd; where sd = 0 (constant column) x_scaled = 0.
 struct Normalisation {
   std::vector<double> feature_mean, feature_sd;  ///< @shape [inputs]; sd over n (population)
-  double target_mean = 0, target_sd = 1;         ///< 0 and 1 for classification
+  std::vector<double> feature_fill;  ///< @shape [inputs]; what a missing value becomes: the column's mean
+  double target_mean = 0, target_sd = 1;  ///< 0 and 1 for classification
 
   double scaled_target(double y) const { return (y - target_mean) / target_sd; }
   double original_target(double scaled) const { return scaled * target_sd + target_mean; }
-  /// @param features @shape [rows, inputs] row-major, scaled in place; NaN (missing) becomes 0, the mean
+  /// @param features @shape [rows, inputs] row-major, scaled in place; NaN (missing) becomes the mean
   void scale_features(std::span<double> features) const;
 };
 
@@ -109,8 +110,9 @@ DatasetInfo load_dataset_info(const std::filesystem::path& path);
 /// mapped) or not.
 struct PredictionRows {
   std::size_t rows = 0;
-  std::vector<double> features;  ///< @shape [rows, inputs], scaled as in training
-  std::vector<double> targets;   ///< @shape [rows], or empty
+  std::vector<double> features;    ///< @shape [rows, inputs], scaled as in training
+  std::vector<double> targets;     ///< @shape [rows], or empty
+  std::vector<std::size_t> lines;  ///< in the file, from 1
 };
 /// @throws Error for missing columns, another number of columns, unknown words or labels
 PredictionRows load_prediction_rows(const std::filesystem::path& path, TableOptions table,

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <limits>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,9 +35,9 @@ struct TableOptions {
   bool decimal_comma = false;
   /// Columns whose fields are words, by name or index (see column_index); coded 0, 1, … in sorted order.
   std::vector<std::string> categorical;
-  /// The words of the categorical columns where they are known already (prediction), one list a column, empty
-  /// for numeric columns; another word is then an Error. Empty: take the words from the file.
-  std::vector<std::vector<std::string>> known_categories;
+  /// Where set, decides instead once the columns are known: which of them hold words.
+  /// @param names  of the columns   @param has_header  whether they come from the file
+  std::function<std::vector<bool>(const std::vector<std::string>& names, bool has_header)> choose_categorical;
 };
 
 struct Table {
@@ -55,7 +55,8 @@ struct Table {
   double at(std::size_t row, std::size_t column) const { return values[row * columns + column]; }
 };
 
-/// Reads by the file name's extension: .csv, .npy, anything else as .data.
+/// Reads by the file name's extension: .csv, .tsv, .npy, anything else as .data (as .csv where a delimiter is
+/// given).
 /// @throws Error for a missing or unreadable file, a folder, an empty file ("no data"), binary content, rows
 /// of
 ///         unequal length, and every field that is no finite number

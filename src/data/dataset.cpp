@@ -1,0 +1,274 @@
+#include "smile/data/dataset.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "data/field.hpp"
+#include "smile/error.hpp"
+#include "smile/random/stream.hpp"
+
+namespace smile {
+
+namespace {
+
+using data::location;
+using data::shown;
+
+bool is_classification(Task task) {
+  return task == Task::classification;
+}
+
+void check_options(const DatasetOptions& options) {
+  if (options.task == Task::multilabel)
+    throw Error("data.task", "class_multilabel is for text", "choose regr, mean_regr or class for a table");
+  const std::pair<const char*, double> parts[] = {
+      {"train", options.train_fraction}, {"valid", options.valid_fraction}, {"test", options.test_fraction}};
+  double sum = 0;
+  for (const auto& [name, fraction] : parts) {
+    if (!(fraction >= 0 && fraction <= 1))
+      throw Error(std::string("data.") + name + "_split", data::shortest(fraction) + " is no fraction",
+                  "give a number from 0 to 1");
+    sum += fraction;
+  }
+  if (std::fabs(sum - 1) > 1e-9)
+    throw Error("data", "the train, valid and test fractions sum to " + data::shortest(sum),
+                "make them sum to 1");
+  if (options.max_rows && *options.max_rows == 0)
+    throw Error("data", "a limit of 0 rows leaves no data", "raise the limit or remove it");
+}
+
+std::vector<std::size_t> feature_columns(const Table& table, std::size_t target,
+                                         const DatasetOptions& options) {
+  std::vector<std::size_t> columns;
+  for (const std::string& name : options.features) {
+    const std::size_t column = column_index(name, table.column_names, "data.features");
+    if (column == target)
+      throw Error("data.features", shown(name) + " is the target", "remove it from the features");
+    if (std::find(columns.begin(), columns.end(), column) != columns.end())
+      throw Error("data.features", shown(name) + " occurs twice", "name every feature once");
+    columns.push_back(column);
+  }
+  if (options.features.empty())
+    for (std::size_t j = 0; j < table.columns; ++j)
+      if (j != target) columns.push_back(j);
+  if (columns.empty())
+    throw Error(table.source, "there are no feature columns beside the target",
+                "give a table of two columns or more");
+  return columns;
+}
+
+/// Original labels in order, and class numbers in place of the table's target column.
+LabelMap map_labels(const Table& table, std::size_t target, std::vector<double>& targets) {
+  LabelMap labels;
+  std::map<double, std::size_t> count_of;  // by table value: a number, or a word's code
+  for (double label : targets)
+    if (!std::isnan(label)) ++count_of[label];
+  const std::vector<std::string>& words = table.categories[target];
+  std::map<double, double> class_of;
+  bool numeric = true;
+  for (const auto& [value, count] : count_of) {
+    class_of[value] = static_cast<double>(labels.names.size());
+    labels.names.push_back(words.empty() ? data::shortest(value) : words[static_cast<std::size_t>(value)]);
+    labels.counts.push_back(count);
+    numeric = numeric && data::parse_field(labels.names.back(), false).kind == data::FieldKind::number;
+  }
+  const auto fraction = [](const std::string& name) {
+    const double value = data::parse_field(name, false).value;
+    return std::trunc(value) != value;
+  };
+  if (numeric)
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      if (std::isnan(targets[i])) continue;
+      const std::string& name = labels.names[static_cast<std::size_t>(class_of[targets[i]])];
+      if (fraction(name))
+        throw Error(location(table.source, table.lines[i], target + 1),
+                    "label " + shown(name) + " is no whole number",
+                    "choose a regression task or another target_column");
+    }
+  if (labels.classes() < 2)
+    throw Error(table.source,
+                "column '" + table.column_names[target] + "' has one class only (" + labels.names[0] + ")",
+                "choose another target_column");
+  for (double& label : targets)
+    if (!std::isnan(label)) label = class_of[label];
+  return labels;
+}
+
+struct Sizes {
+  std::size_t train, valid, test;
+};
+
+Sizes split_sizes(std::size_t rows, const DatasetOptions& options, const std::string& source) {
+  // A fraction such as 0.29 times 100 may fall just below the whole number that is meant.
+  const auto part = [&](double fraction) {
+    return static_cast<std::size_t>(std::floor(fraction * static_cast<double>(rows) + 1e-9));
+  };
+  Sizes sizes{part(options.train_fraction), part(options.valid_fraction), 0};
+  sizes.test = rows - std::min(rows, sizes.train + sizes.valid);
+  const std::pair<const char*, std::size_t> parts[] = {
+      {"train", sizes.train}, {"valid", sizes.valid}, {"test", sizes.test}};
+  for (const auto& [name, size] : parts)
+    if (size == 0)
+      throw Error(
+          source,
+          std::to_string(rows) + (rows == 1 ? " row" : " rows") + " leave the " + name + " part empty",
+          "give more rows or change the fractions");
+  return sizes;
+}
+
+/// Mean and sd of a table column over some of its rows.
+Moments column_moments(const Table& table, std::size_t column, std::span<const std::uint32_t> rows) {
+  std::vector<double> values;
+  values.reserve(rows.size());
+  for (std::uint32_t i : rows) values.push_back(table.at(i, column));
+  if (std::all_of(values.begin(), values.end(), [](double v) { return std::isnan(v); }))
+    throw Error(table.source,
+                "column '" + table.column_names[column] + "' has no value in the rows that give its mean",
+                "leave the column out");
+  return moments_of(values);
+}
+
+DataPart make_part(const Table& table, const DatasetInfo& info, const std::vector<double>& targets,
+                   const std::vector<std::uint32_t>& rows) {
+  DataPart part;
+  part.rows = rows.size();
+  for (std::uint32_t i : rows) {
+    for (std::size_t column : info.feature_columns) part.features.push_back(table.at(i, column));
+    part.targets.push_back(is_classification(info.task) ? targets[i]
+                                                        : info.normalisation.scaled_target(targets[i]));
+  }
+  info.normalisation.scale_features(part.features);
+  for (std::size_t k = 0; k < part.features.size(); ++k)
+    if (!std::isfinite(part.features[k])) {
+      const std::size_t column = info.feature_columns[k % info.inputs()];
+      throw Error(location(table.source, table.lines[rows[k / info.inputs()]], column + 1),
+                  "the value overflows when it is standardised", "correct the field or remove the row");
+    }
+  return part;
+}
+
+std::string joined_lines(const std::vector<std::size_t>& lines) {
+  constexpr std::size_t kNamed = 5;
+  std::string out;
+  for (std::size_t k = 0; k < std::min(kNamed, lines.size()); ++k)
+    out += (k ? ", " : "") + std::to_string(lines[k]);
+  return lines.size() > kNamed ? out + ", …" : out;
+}
+
+}  // namespace
+
+Dataset assemble_dataset(const Table& table, const DatasetOptions& options) {
+  check_options(options);
+  if (table.rows > std::numeric_limits<std::uint32_t>::max())
+    throw Error(table.source, "more than 2^32 rows", "give fewer rows");
+  Dataset out;
+  DatasetInfo& info = out.info;
+  info.source = table.source;
+  info.task = options.task;
+  info.seed = options.seed;
+  info.has_header = table.has_header;
+  info.file_columns = table.columns;
+  info.target_position = column_index(options.target_column.empty() ? "-1" : options.target_column,
+                                      table.column_names, "data.target_column");
+  info.target_name = table.column_names[info.target_position];
+  info.feature_columns = feature_columns(table, info.target_position, options);
+  for (std::size_t column : info.feature_columns) {
+    info.feature_names.push_back(table.column_names[column]);
+    info.feature_categories.push_back(table.categories[column]);
+  }
+
+  if (!table.dropped_lines.empty())
+    out.warnings.push_back(std::to_string(table.dropped_lines.size()) +
+                           " rows with missing values left out (lines " + joined_lines(table.dropped_lines) +
+                           ")");
+  // Missing features are filled with the mean below; a row without a target teaches nothing, a word has no
+  // mean.
+  std::vector<double> targets(table.rows);
+  std::vector<std::uint32_t> usable;
+  std::vector<std::size_t> without_target;
+  std::size_t filled = 0;
+  for (std::size_t i = 0; i < table.rows; ++i) {
+    targets[i] = table.at(i, info.target_position);
+    if (std::isnan(targets[i])) {
+      without_target.push_back(table.lines[i]);
+      continue;
+    }
+    usable.push_back(static_cast<std::uint32_t>(i));
+    for (std::size_t column : info.feature_columns) {
+      if (!std::isnan(table.at(i, column))) continue;
+      ++filled;
+      if (!table.categories[column].empty())
+        throw Error(location(table.source, table.lines[i], column + 1),
+                    "missing value in column '" + table.column_names[column] + "', whose words have no mean",
+                    "fill it in or choose 'missing: drop'");
+    }
+  }
+  if (!without_target.empty())
+    out.warnings.push_back(std::to_string(without_target.size()) + " rows without a target left out (lines " +
+                           joined_lines(without_target) + ")");
+  if (filled > 0)
+    out.warnings.push_back(std::to_string(filled) + " missing values replaced by their column's mean");
+  if (usable.empty()) throw Error(table.source, "no row has a target", "choose another target_column");
+  if (is_classification(info.task)) info.labels = map_labels(table, info.target_position, targets);
+
+  std::vector<std::uint32_t> order(usable.size());
+  random_permutation({.seed = options.seed, .chain = 0, .purpose = Purpose::split}, 0, order);
+  for (std::uint32_t& place : order) place = usable[place];
+  if (options.max_rows && *options.max_rows < order.size()) order.resize(*options.max_rows);
+  const Sizes sizes = split_sizes(order.size(), options, table.source);
+  const auto valid_begin = order.begin() + static_cast<std::ptrdiff_t>(sizes.train);
+  const auto test_begin = valid_begin + static_cast<std::ptrdiff_t>(sizes.valid);
+  info.train_rows.assign(order.begin(), valid_begin);
+  info.valid_rows.assign(valid_begin, test_begin);
+  info.test_rows.assign(test_begin, order.end());
+
+  const std::vector<std::uint32_t>& scaling_rows =
+      options.normalize_with == NormalizeWith::all ? order : info.train_rows;
+  const bool scale = options.normalize_with != NormalizeWith::none;
+  const std::string whose = options.normalize_with == NormalizeWith::all ? "all" : "the training";
+  if (scale && scaling_rows.size() < 2)
+    throw Error(table.source, "one training row has no standard deviation to scale with",
+                "give more rows or set 'normalize: false'");
+  for (std::size_t column : info.feature_columns) {
+    const Moments moments = column_moments(table, column, scaling_rows);
+    if (moments.sd == 0)
+      out.warnings.push_back("column '" + table.column_names[column] + "' is constant in " + whose + " rows" +
+                             (scale ? " and becomes 0" : ""));
+    info.normalisation.feature_fill.push_back(moments.mean);
+    info.normalisation.feature_mean.push_back(scale ? moments.mean : 0);
+    info.normalisation.feature_sd.push_back(scale ? moments.sd : 1);
+  }
+  if (!is_classification(info.task)) {
+    const Moments moments = column_moments(table, info.target_position, scaling_rows);
+    if (moments.sd == 0)
+      throw Error(table.source,
+                  "the target column '" + info.target_name + "' is constant in " + whose + " rows",
+                  "choose another target_column");
+    if (scale) {
+      info.normalisation.target_mean = moments.mean;
+      info.normalisation.target_sd = moments.sd;
+    }
+  } else {
+    std::vector<bool> seen(info.labels.classes(), false);
+    for (std::uint32_t i : info.train_rows) seen[static_cast<std::size_t>(targets[i])] = true;
+    for (std::size_t c = 0; c < seen.size(); ++c)
+      if (!seen[c]) out.warnings.push_back("class " + shown(info.labels.names[c]) + " has no training row");
+  }
+
+  out.train = make_part(table, info, targets, info.train_rows);
+  out.valid = make_part(table, info, targets, info.valid_rows);
+  out.test = make_part(table, info, targets, info.test_rows);
+  return out;
+}
+
+Dataset load_dataset(const std::filesystem::path& path, TableOptions table, const DatasetOptions& options) {
+  if (is_classification(options.task))
+    table.categorical.push_back(options.target_column.empty() ? "-1" : options.target_column);
+  return assemble_dataset(read_table(path, table), options);
+}
+
+}  // namespace smile

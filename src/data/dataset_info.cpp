@@ -1,0 +1,159 @@
+// dataset_splits.npz: what a prediction needs to know of the training data.
+#include <charconv>
+#include <string>
+#include <utility>
+
+#include "smile/data/dataset.hpp"
+#include "smile/data/npy.hpp"
+#include "smile/error.hpp"
+
+namespace smile {
+
+namespace {
+
+const std::pair<Task, const char*> kTaskNames[] = {{Task::regression, "regr"},
+                                                   {Task::mean_regression, "mean_regr"},
+                                                   {Task::classification, "class"},
+                                                   {Task::multilabel, "class_multilabel"}};
+
+NpyArray texts(const std::vector<std::string>& values) {
+  return NpyArray({values.size()}, values);
+}
+NpyArray text(const std::string& value) {
+  return texts({value});
+}
+NpyArray numbers(const std::vector<double>& values) {
+  return NpyArray({values.size()}, values);
+}
+NpyArray number(double value) {
+  return numbers({value});
+}
+NpyArray rows(const std::vector<std::uint32_t>& values) {
+  return NpyArray({values.size()}, values);
+}
+NpyArray counts(const std::vector<std::size_t>& values) {
+  const std::vector<std::int64_t> wide(values.begin(), values.end());
+  return NpyArray({wide.size()}, wide);
+}
+NpyArray count(std::size_t value) {
+  return counts({value});
+}
+
+/// The arrays of a file, each looked up by name.
+class Arrays {
+ public:
+  explicit Arrays(const std::filesystem::path& path) : path_(path), arrays_(read_npz(path)) {}
+
+  std::vector<std::string> texts(const char* name) const { return find(name).strings(); }
+  std::string text(const char* name) const { return single(name, texts(name)); }
+  std::vector<double> numbers(const char* name) const { return find(name).as<double>(); }
+  double number(const char* name) const { return single(name, numbers(name)); }
+  std::vector<std::uint32_t> rows(const char* name) const { return find(name).as<std::uint32_t>(); }
+  std::vector<std::size_t> counts(const char* name) const {
+    const auto wide = find(name).as<std::int64_t>();
+    return {wide.begin(), wide.end()};
+  }
+  std::size_t count(const char* name) const { return single(name, counts(name)); }
+  [[noreturn]] void damaged(const std::string& what) const {
+    throw Error(path_.string(), what, "restore the file or run again");
+  }
+
+ private:
+  const NpyArray& find(const char* name) const { return array_named(arrays_, name, path_); }
+  template <class T>
+  T single(const char* name, const std::vector<T>& values) const {
+    if (values.size() != 1) damaged("array '" + std::string(name) + "' should have one value");
+    return values[0];
+  }
+  std::filesystem::path path_;
+  std::vector<NamedArray> arrays_;
+};
+
+}  // namespace
+
+void save_dataset_info(const DatasetInfo& info, const std::filesystem::path& path) {
+  std::string task;
+  for (const auto& [value, name] : kTaskNames)
+    if (value == info.task) task = name;
+  std::vector<std::string> words;
+  std::vector<std::size_t> words_of_feature;
+  for (const auto& categories : info.feature_categories) {
+    words.insert(words.end(), categories.begin(), categories.end());
+    words_of_feature.push_back(categories.size());
+  }
+  const NamedArray arrays[] = {
+      {"train", rows(info.train_rows)},
+      {"valid", rows(info.valid_rows)},
+      {"test", rows(info.test_rows)},
+      {"feature_mean", numbers(info.normalisation.feature_mean)},
+      {"feature_sd", numbers(info.normalisation.feature_sd)},
+      {"feature_fill", numbers(info.normalisation.feature_fill)},
+      {"target_mean", number(info.normalisation.target_mean)},
+      {"target_sd", number(info.normalisation.target_sd)},
+      {"label_names", texts(info.labels.names)},
+      {"label_counts", counts(info.labels.counts)},
+      {"feature_names", texts(info.feature_names)},
+      {"feature_columns", counts(info.feature_columns)},
+      {"feature_words", texts(words)},
+      {"feature_word_counts", counts(words_of_feature)},
+      {"target_name", text(info.target_name)},
+      {"target_column", count(info.target_position)},
+      {"file_columns", count(info.file_columns)},
+      {"has_header", count(info.has_header ? 1 : 0)},
+      {"source", text(info.source)},
+      {"task", text(task)},
+      {"seed", text(std::to_string(info.seed))},  // text: NumPy users would lose bits above 2^53 as double
+  };
+  write_npz(path, arrays);
+}
+
+DatasetInfo load_dataset_info(const std::filesystem::path& path) {
+  const Arrays file(path);
+  DatasetInfo info;
+  info.train_rows = file.rows("train");
+  info.valid_rows = file.rows("valid");
+  info.test_rows = file.rows("test");
+  info.normalisation.feature_mean = file.numbers("feature_mean");
+  info.normalisation.feature_sd = file.numbers("feature_sd");
+  info.normalisation.feature_fill = file.numbers("feature_fill");
+  info.normalisation.target_mean = file.number("target_mean");
+  info.normalisation.target_sd = file.number("target_sd");
+  info.labels.names = file.texts("label_names");
+  info.labels.counts = file.counts("label_counts");
+  info.feature_names = file.texts("feature_names");
+  info.feature_columns = file.counts("feature_columns");
+  info.target_name = file.text("target_name");
+  info.target_position = file.count("target_column");
+  info.file_columns = file.count("file_columns");
+  info.has_header = file.count("has_header") != 0;
+  info.source = file.text("source");
+
+  const std::string seed = file.text("seed");
+  const auto result = std::from_chars(seed.data(), seed.data() + seed.size(), info.seed);
+  if (result.ec != std::errc() || result.ptr != seed.data() + seed.size())
+    file.damaged("the seed is not a number");
+
+  const std::vector<std::string> words = file.texts("feature_words");
+  std::size_t next = 0;
+  for (std::size_t size : file.counts("feature_word_counts")) {
+    if (size > words.size() - next) file.damaged("feature_words and feature_word_counts do not fit together");
+    const auto first = words.begin() + static_cast<std::ptrdiff_t>(next);
+    info.feature_categories.emplace_back(first, first + static_cast<std::ptrdiff_t>(size));
+    next += size;
+  }
+  const std::string task = file.text("task");
+  bool known = false;
+  for (const auto& [value, name] : kTaskNames)
+    if (task == name) info.task = value, known = true;
+  if (!known) file.damaged("the task '" + task + "' is not known");
+
+  const std::size_t inputs = info.inputs();
+  if (info.feature_columns.size() != inputs || info.feature_categories.size() != inputs ||
+      info.normalisation.feature_mean.size() != inputs || info.normalisation.feature_sd.size() != inputs ||
+      info.normalisation.feature_fill.size() != inputs ||
+      info.labels.names.size() != info.labels.counts.size())
+    file.damaged("the arrays do not fit together");
+  return info;
+}
+
+}  // namespace smile

@@ -1,0 +1,39 @@
+/// One field of a text table: a number, a missing value, or neither.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace smile::data {
+
+enum class FieldKind { number, missing, infinite, out_of_range, decimal_comma, decimal_point, text };
+
+struct ParsedField {
+  FieldKind kind = FieldKind::text;
+  double value = 0;  ///< where kind is number
+};
+
+/// Without blanks and tabs at both ends.
+std::string_view trimmed(std::string_view text);
+
+/// The whole field must be a number: digits, one decimal point (or comma where told), an exponent, one sign.
+/// A leading + is allowed; hexadecimal, thousands separators and anything behind the number are not.
+ParsedField parse_field(std::string_view text, bool decimal_comma);
+
+/// Empty, ?, NA, N/A, NaN, null, none (any case). In a column of words "null" and "none" are words.
+bool is_missing(std::string_view trimmed_text, bool categorical);
+
+/// The shortest decimal form that reads back as the same number; "0" for −0.
+std::string shortest(double value);
+
+/// Numbers in their shortest form ("2" for "2.00e+00"), words as they are: equal labels have equal names.
+std::string canonical_word(std::string_view text, bool decimal_comma);
+
+/// The text in quotes for a message: control bytes escaped, long text cut.
+std::string shown(std::string_view text);
+
+/// "file:line:column", both from 1.
+std::string location(const std::string& file, std::size_t line, std::size_t column);
+
+}  // namespace smile::data
