@@ -141,6 +141,7 @@ std::vector<NamedArray> read_npz(const std::filesystem::path& path) {
     if (end - at - kCentralBytes < name_bytes + extra + comment)
       damaged(where, "the list of arrays is broken");
     std::string name(file.substr(at + kCentralBytes, name_bytes));
+    if (name.ends_with(".npy")) name.resize(name.size() - 4);
     at += kCentralBytes + name_bytes + extra + comment;
 
     if (method != kStored || stored != size)
@@ -154,7 +155,6 @@ std::vector<NamedArray> read_npz(const std::filesystem::path& path) {
     const std::string_view entry = file.substr(start, size);
     if (crc_of(0, entry.data(), entry.size()) != crc)
       damaged(where, "array '" + name + "' has a wrong checksum");
-    if (name.ends_with(".npy")) name.resize(name.size() - 4);
     arrays.push_back({name, data::parse_npy(entry, where + ": array '" + name + "'")});
   }
   return arrays;

@@ -17,7 +17,9 @@ bool TableBuilder::looks_like_header(const std::vector<std::string>& fields) con
   if (options_.header != Header::detect) return options_.header == Header::yes;
   // Either decimal sign counts: whether commas are allowed is for the rows to say.
   return std::none_of(fields.begin(), fields.end(), [](const std::string& field) {
-    return parse_field(field, false).kind != FieldKind::text;
+    // Nor is "1,2,3" a name: digits and punctuation alone are spoilt numbers.
+    return parse_field(field, false).kind != FieldKind::text ||
+           trimmed(field).find_first_not_of("0123456789.,;+-") == std::string_view::npos;
   });
 }
 

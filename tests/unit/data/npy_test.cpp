@@ -21,7 +21,7 @@ TEST(Npy, bytes_are_those_of_the_format) {
   const std::string file = content_of(folder / "a.npy");
   EXPECT_EQ(file.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
   EXPECT_EQ((10 + static_cast<unsigned char>(file[8])) % 64, 0);
-  EXPECT_EQ(file.substr(10, 58), "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }");
+  EXPECT_EQ(file.substr(10, 59), "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }");
   EXPECT_EQ(file[127], '\n');
   ASSERT_EQ(file.size(), 128U + 24);
   EXPECT_EQ(std::memcmp(file.data() + 128, values.data(), 24), 0);
