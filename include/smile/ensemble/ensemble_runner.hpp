@@ -1,0 +1,92 @@
+/// Moves K chains, each through its own target with its own sampler, and keeps what they leave: draws,
+/// traces, checkpoints. Results do not depend on the number of threads, on which chains run, or on where a
+/// run was interrupted (spec 5.3). Knows nothing of configuration files.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "smile/ensemble/chain_monitor.hpp"
+#include "smile/ensemble/progress.hpp"
+#include "smile/kernels/host_vector.hpp"
+#include "smile/samplers/sampler.hpp"
+#include "smile/targets/target.hpp"
+
+namespace smile {
+
+using ChainVector = HostVector<float>;
+
+/// What one chain needs; made on the thread that runs it and dropped when it is done.
+struct ChainSetup {
+  std::unique_ptr<Target<ChainVector>> target;
+  std::unique_ptr<Sampler<ChainVector>> sampler;  ///< not started
+  ChainVector start;                              ///< @shape [d]
+  /// Log-likelihood of all training rows, for the monitors; may be empty.
+  std::function<double(const ChainVector&)> training_log_likelihood;
+};
+
+struct EnsembleOptions {
+  std::filesystem::path directory;    ///< samples/, trace/ and checkpoint/ are made in it
+  std::vector<std::uint32_t> chains;  ///< numbers of the chains to run; their files carry these numbers
+  std::uint64_t seed = 0;
+  std::uint64_t thinning = 1;           ///< every how many steps of the sampling phase a draw is stored
+  bool keep_warmup = false;             ///< stores warm-up draws, thinned alike, in samples/warmup-KK.npy
+  double max_nonfinite_fraction = 0.5;  ///< a chain fails where more of its last 100 steps were not finite
+  std::size_t threads = 1;
+  double checkpoint_seconds = 10;
+  bool resume = false;  ///< go on from the checkpoints that are there
+  std::string digest;   ///< identifies configuration and data; another one is refused on resume
+  std::uint64_t audit_interval =
+      0;  ///< every how many steps ΔE is measured with one batch throughout; 0: never
+  std::optional<double> adapted_from;  ///< warn where the step size left [0.01, 100] times this
+  std::optional<double> turn_angle;    ///< warn where the mean angle of sampling left [1/2, 2] times this
+  const std::atomic<bool>* stop = nullptr;           ///< set from outside: finish the step, write checkpoints
+  std::function<void(const Progress&)> on_progress;  ///< called from the thread of run_ensemble()
+  std::function<void(const std::string&)> on_message;  ///< remarks, from the thread of run_ensemble()
+};
+
+enum class ChainStatus : std::uint8_t { running, complete, failed };
+
+/// A chain as it stands.
+struct ChainRecord {
+  std::uint32_t chain = 0;
+  ChainStatus status = ChainStatus::running;  ///< running: interrupted, can be resumed
+  std::string reason;                         ///< of a failure
+  std::uint64_t step = 0;                     ///< steps done
+  std::uint64_t warmup_steps = 0, total_steps = 0;
+  std::uint64_t stored = 0;  ///< draws in samples/chain-KK.npy
+  std::uint64_t dimension = 0;
+  double seconds = 0;  ///< time spent in the chain's loop, all sessions together
+  ChainMonitor monitor;
+  std::vector<std::string> findings;                  ///< of the sampler and the monitors, one sentence each
+  std::vector<std::pair<std::string, double>> tuned;  ///< tuned quantities by name
+};
+
+/// Runs the chains; chains that fail do not stop the others.
+/// @param make_chain  called once for each chain that is not complete, possibly from several threads at once
+/// @return one record a chain, in the order of `options.chains`
+/// @throws Error where draws, traces or checkpoints cannot be written or read; the chains then stop at their
+/// last
+///         checkpoint and can be resumed
+std::vector<ChainRecord> run_ensemble(const EnsembleOptions& options,
+                                      const std::function<ChainSetup(std::uint32_t chain)>& make_chain);
+
+/// "samples/chain-03.npy" and the like inside a run directory.
+std::filesystem::path draws_path(const std::filesystem::path& directory, std::uint32_t chain);
+std::filesystem::path warmup_draws_path(const std::filesystem::path& directory, std::uint32_t chain);
+std::filesystem::path trace_path(const std::filesystem::path& directory, std::uint32_t chain);
+std::filesystem::path monitor_path(const std::filesystem::path& directory, std::uint32_t chain);
+std::filesystem::path checkpoint_path(const std::filesystem::path& directory, std::uint32_t chain);
+
+/// The record in a chain's checkpoint, or nothing where there is none (or none that can be read).
+std::optional<ChainRecord> read_chain_record(const std::filesystem::path& directory, std::uint32_t chain);
+
+}  // namespace smile

@@ -1,0 +1,211 @@
+#include "ensemble/chain_runner.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "smile/adaptation/schedule.hpp"
+
+namespace smile::ensemble {
+namespace {
+
+constexpr std::uint64_t kTraceRows = 2000;
+constexpr std::uint64_t kWindow = 1000;    // steps of one row of the monitors
+constexpr std::uint64_t kLookAround = 16;  // steps between two looks at the clock
+
+constexpr std::string_view kTraceHeader =
+    "step,phase,log_density,energy_change,step_size,refused,cause,refused_so_far,gradient_norm,turn_angle,"
+    "probability,gamma_shape,gamma_scale\n";
+constexpr std::string_view kMonitorHeader =
+    "step,phase,step_size,turn_angle,gradient_rms,implied_decoherence_length,position_norm2_per_dim,"
+    "same_batch_energy_variance_per_dim,training_log_likelihood,refused,nonfinite\n";
+
+/// A number of a CSV cell; an empty cell where the quantity does not apply.
+std::string cell(double value) {
+  return std::isnan(value) ? std::string() : fmt::format("{:.8g}", value);
+}
+
+const char* phase_of(bool warmup) {
+  return warmup ? "warmup" : "sampling";
+}
+
+double squared_norm(const ChainVector& x) {
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += double(x[i]) * double(x[i]);
+  return sum;
+}
+
+}  // namespace
+
+ChainRunner::ChainRunner(const EnsembleOptions& options, std::uint32_t chain, ChainSetup setup,
+                         std::optional<Checkpoint> checkpoint, LiveChain& live)
+    : options_(options), setup_(std::move(setup)), normals_(options.seed, chain), live_(live) {
+  record_.chain = chain;
+  begin(std::move(checkpoint));
+}
+
+void ChainRunner::begin(std::optional<Checkpoint> checkpoint) {
+  const std::size_t d = setup_.start.size();
+  const std::uint32_t chain = record_.chain;
+  const auto& directory = options_.directory;
+  // A sampler is started even where its state is restored: that makes the vectors the state is read into.
+  setup_.sampler->start(setup_.start, *setup_.target, normals_);
+  if (checkpoint) {
+    if (checkpoint->record.dimension != d)
+      throw Error(
+          checkpoint_path(directory, chain).string(),
+          fmt::format("it holds {} parameters and the network has {}", checkpoint->record.dimension, d),
+          "resume with the configuration of the run, or start a new run", ErrorKind::run);
+    Archive archive(std::move(checkpoint->sampler));
+    setup_.sampler->serialise(archive);
+    record_ = std::move(checkpoint->record);
+    draws_ = NpyAppender::reopen(draws_path(directory, chain), d, record_.stored);
+    if (options_.keep_warmup)
+      warmup_draws_ = NpyAppender::reopen(warmup_draws_path(directory, chain), d, checkpoint->warmup_stored);
+  } else {
+    record_.dimension = d;
+    record_.warmup_steps = setup_.sampler->warmup_steps();
+    record_.total_steps = setup_.sampler->total_steps();
+    draws_ = NpyAppender::create(draws_path(directory, chain), d);
+    if (options_.keep_warmup) warmup_draws_ = NpyAppender::create(warmup_draws_path(directory, chain), d);
+  }
+  trace_.emplace(trace_path(directory, chain), checkpoint ? checkpoint->trace_bytes : 0, kTraceHeader);
+  monitor_.emplace(monitor_path(directory, chain), checkpoint ? checkpoint->monitor_bytes : 0,
+                   kMonitorHeader);
+  trace_interval_ = std::max<std::uint64_t>(1, (record_.total_steps + kTraceRows - 1) / kTraceRows);
+  live_.total = record_.total_steps;
+  publish(record_.step);
+}
+
+ChainRecord ChainRunner::run(const std::function<bool()>& stop) {
+  clock_ = std::chrono::steady_clock::now();
+  auto saved = clock_;
+  const auto pause = std::chrono::duration<double>(options_.checkpoint_seconds);
+  while (record_.step < record_.total_steps && record_.status == ChainStatus::running) {
+    const std::uint64_t t = record_.step + 1;
+    const StepReport report = setup_.sampler->step(*setup_.target, normals_, t);
+    record_.step = t;
+    const bool audit = options_.audit_interval > 0 && t % options_.audit_interval == 0;
+    record_.monitor.add(report, t <= record_.warmup_steps, audit);
+    store(report, t);
+    if (t % trace_interval_ == 0 || t == record_.total_steps) trace(report, t);
+    if (t % kWindow == 0 || t == record_.total_steps || t == record_.warmup_steps) close_window(t);
+    if (!report.accepted() && has_failed(t)) break;
+    if (stop()) break;
+    if (t % kLookAround != 0) continue;
+    publish(t);
+    const auto now = std::chrono::steady_clock::now();
+    if (now - saved >= pause) {
+      save();
+      saved = std::chrono::steady_clock::now();
+    }
+  }
+  if (record_.step == record_.total_steps && record_.status == ChainStatus::running) conclude();
+  publish(record_.step);
+  save();
+  return record_;
+}
+
+void ChainRunner::store(const StepReport& report, std::uint64_t t) {
+  if (t > record_.warmup_steps) {
+    if (!is_stored(t - record_.warmup_steps - 1, options_.thinning, report.exploring)) return;
+    draws_->append(setup_.sampler->position().span());
+    record_.stored = draws_->rows();
+  } else if (warmup_draws_ && is_stored(t - 1, options_.thinning, report.exploring)) {
+    warmup_draws_->append(setup_.sampler->position().span());
+  }
+}
+
+void ChainRunner::trace(const StepReport& report, std::uint64_t t) {
+  const auto& monitor = record_.monitor;
+  trace_->append(fmt::format(
+      "{},{},{},{},{},{},{},{},{},{},{},{},{}\n", t, phase_of(t <= record_.warmup_steps),
+      cell(report.log_density), cell(report.energy_change), cell(report.step_size), report.accepted() ? 0 : 1,
+      report.accepted() ? "" : name_of(report.refusal), monitor.warmup.refused() + monitor.sampling.refused(),
+      cell(report.gradient_norm), cell(report.turn_angle), cell(report.probability), cell(report.gamma_shape),
+      cell(report.gamma_scale)));
+}
+
+void ChainRunner::close_window(std::uint64_t t) {
+  ChainMonitor& monitor = record_.monitor;
+  const double d = double(record_.dimension);
+  const ChainVector& position = setup_.sampler->position();
+  monitor.squared_norm_per_dim = squared_norm(position) / d;
+  if (setup_.training_log_likelihood)
+    monitor.training_log_likelihood = setup_.training_log_likelihood(position);
+  const StepSums& window = monitor.window;
+  monitor_->append(fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", t, phase_of(t <= record_.warmup_steps),
+                               cell(window.mean_step_size()), cell(window.mean_turn_angle()),
+                               cell(window.gradient_rms(d)), cell(window.implied_decoherence_length()),
+                               cell(monitor.squared_norm_per_dim), cell(window.same_batch_energy_variance(d)),
+                               cell(monitor.training_log_likelihood), window.refused(), window.nonfinite()));
+  monitor.window = {};
+}
+
+bool ChainRunner::has_failed(std::uint64_t t) {
+  const double fraction = record_.monitor.recent_nonfinite_fraction();
+  if (!(fraction > options_.max_nonfinite_fraction)) return false;
+  record_.status = ChainStatus::failed;
+  record_.reason = fmt::format("{:.0f} of its last 100 steps before step {} were not finite ({})",
+                               100 * fraction, t, name_of(record_.monitor.recent_cause()));
+  return true;
+}
+
+void ChainRunner::conclude() {
+  record_.status = ChainStatus::complete;
+  record_.tuned = setup_.sampler->tuned();
+  record_.findings = setup_.sampler->findings();
+  const ChainMonitor& monitor = record_.monitor;
+  if (options_.adapted_from) {
+    const double from = *options_.adapted_from;
+    if (monitor.smallest_step_size < 0.01 * from || monitor.largest_step_size > 100 * from)
+      record_.findings.push_back(
+          fmt::format("the step size ran from {:.3g} to between {:.3g} and {:.3g}: the energy rule drifts "
+                      "(use step_size_rule: "
+                      "turn, adapt_during: warmup or a fixed step)",
+                      from, monitor.smallest_step_size, monitor.largest_step_size));
+  }
+  if (options_.turn_angle && monitor.sampling.turned > 0) {
+    const double angle = monitor.sampling.mean_turn_angle();
+    if (angle < 0.5 * *options_.turn_angle || angle > 2 * *options_.turn_angle)
+      record_.findings.push_back(
+          fmt::format("the velocity turned by {:.3g} a step in sampling and by {:.3g} in warm-up's end: "
+                      "warm-up was too short for "
+                      "the step size to settle (raise warmup_steps)",
+                      angle, *options_.turn_angle));
+  }
+}
+
+void ChainRunner::save() {
+  const auto now = std::chrono::steady_clock::now();
+  record_.seconds += std::chrono::duration<double>(now - clock_).count();
+  clock_ = now;
+  trace_->flush();
+  monitor_->flush();
+  draws_->sync();
+  if (warmup_draws_) warmup_draws_->sync();
+  Checkpoint checkpoint;
+  checkpoint.digest = options_.digest;
+  checkpoint.record = record_;
+  checkpoint.warmup_stored = warmup_draws_ ? warmup_draws_->rows() : 0;
+  checkpoint.trace_bytes = trace_->bytes();
+  checkpoint.monitor_bytes = monitor_->bytes();
+  if (record_.status == ChainStatus::running) {
+    Archive archive;
+    setup_.sampler->serialise(archive);
+    checkpoint.sampler = archive.bytes();
+  }
+  write_checkpoint(checkpoint_path(options_.directory, record_.chain), checkpoint);
+}
+
+void ChainRunner::publish(std::uint64_t t) {
+  const auto relaxed = std::memory_order_relaxed;
+  const ChainMonitor& monitor = record_.monitor;
+  live_.done.store(t, relaxed);
+  live_.refused.store(monitor.warmup.refused() + monitor.sampling.refused(), relaxed);
+  live_.log_density.store(monitor.log_density, relaxed);
+  live_.step_size.store(monitor.last_step_size, relaxed);
+}
+
+}  // namespace smile::ensemble

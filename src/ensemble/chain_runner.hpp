@@ -1,0 +1,56 @@
+/// One chain: its steps, and what is kept of them.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "ensemble/checkpoint.hpp"
+#include "ensemble/text_appender.hpp"
+#include "smile/data/npy.hpp"
+#include "smile/ensemble/ensemble_runner.hpp"
+#include "smile/ensemble/stream_normals.hpp"
+
+namespace smile::ensemble {
+
+/// A chain's numbers as the progress display reads them while it runs.
+struct LiveChain {
+  std::atomic<std::uint64_t> done{0}, total{0}, refused{0};
+  std::atomic<double> log_density{StepReport::kNone}, step_size{StepReport::kNone};
+};
+
+class ChainRunner {
+ public:
+  /// @param checkpoint  where the chain goes on; nothing to start it
+  ChainRunner(const EnsembleOptions& options, std::uint32_t chain, ChainSetup setup,
+              std::optional<Checkpoint> checkpoint, LiveChain& live);
+
+  /// Steps until the chain is complete, fails or `stop` says so; a checkpoint is written at each of these.
+  ChainRecord run(const std::function<bool()>& stop);
+
+ private:
+  void begin(std::optional<Checkpoint> checkpoint);
+  void store(const StepReport& report, std::uint64_t t);
+  void trace(const StepReport& report, std::uint64_t t);
+  void close_window(std::uint64_t t);
+  bool has_failed(std::uint64_t t);
+  void conclude();
+  void save();
+  void publish(std::uint64_t t);
+
+  const EnsembleOptions& options_;
+  ChainSetup setup_;
+  StreamNormals<ChainVector> normals_;
+  LiveChain& live_;
+  ChainRecord record_;
+  std::optional<NpyAppender> draws_, warmup_draws_;
+  std::optional<TextAppender> trace_, monitor_;
+  std::uint64_t trace_interval_ = 1;
+  std::chrono::steady_clock::time_point clock_;
+};
+
+}  // namespace smile::ensemble
