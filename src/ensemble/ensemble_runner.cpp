@@ -4,12 +4,10 @@
 
 #include <chrono>
 #include <cmath>
-#include <condition_variable>
-#include <exception>
 #include <mutex>
-#include <thread>
 
 #include "ensemble/chain_runner.hpp"
+#include "ensemble/parallel.hpp"
 
 namespace smile {
 namespace {
@@ -28,14 +26,10 @@ class Pool {
         records_(options.chains.size()) {}
 
   std::vector<ChainRecord> run() {
-    const std::size_t count = std::min(std::max<std::size_t>(1, options_.threads), options_.chains.size());
-    active_ = count;
-    std::vector<std::thread> threads;
-    threads.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
-    watch();
-    for (auto& thread : threads) thread.join();
-    if (error_) std::rethrow_exception(error_);
+    begin_ = std::chrono::steady_clock::now();
+    ensemble::parallel_for(
+        options_.chains.size(), options_.threads, [this](std::size_t i) { run_chain(i); },
+        [this](bool finished) { show(finished); }, [this] { aborted_ = true; });
     return std::move(records_);
   }
 
@@ -43,21 +37,6 @@ class Pool {
   bool stopping() const {
     return aborted_.load(std::memory_order_relaxed) ||
            (options_.stop && options_.stop->load(std::memory_order_relaxed));
-  }
-
-  void work() {
-    for (std::size_t i = next_++; i < options_.chains.size(); i = next_++) {
-      try {
-        run_chain(i);
-      } catch (...) {
-        const std::lock_guard lock(mutex_);
-        if (!error_) error_ = std::current_exception();
-        aborted_ = true;
-      }
-    }
-    const std::lock_guard lock(mutex_);
-    --active_;
-    changed_.notify_all();
   }
 
   void run_chain(std::size_t i) {
@@ -91,33 +70,23 @@ class Pool {
     remarks_.push_back(text);
   }
 
-  /// Shows progress and passes remarks on until all threads are done.
-  void watch() {
-    const auto begin = std::chrono::steady_clock::now();
-    std::uint64_t first = 0;
-    bool first_known = false;
-    std::unique_lock lock(mutex_);
-    while (true) {
-      const bool finished =
-          changed_.wait_for(lock, std::chrono::milliseconds(200), [this] { return active_ == 0; });
-      const std::vector<std::string> remarks = std::exchange(remarks_, {});
-      lock.unlock();
-      if (options_.on_message)
-        for (const auto& remark : remarks) options_.on_message(remark);
-      const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      Progress progress = gather(seconds);
-      // What an earlier session or the first 200 ms did is not this session's speed.
-      if (!first_known) {
-        first = options_.resume ? progress.done : 0;
-        first_known = true;
-      }
-      progress.per_second =
-          seconds > 0 ? double(progress.done - std::min(first, progress.done)) / seconds : 0;
-      progress.finished = finished;
-      if (options_.on_progress) options_.on_progress(progress);
-      if (finished) return;
-      lock.lock();
+  /// Passes remarks and progress on, from the calling thread.
+  void show(bool finished) {
+    std::vector<std::string> remarks;
+    {
+      const std::lock_guard lock(mutex_);
+      remarks.swap(remarks_);
     }
+    if (options_.on_message)
+      for (const auto& remark : remarks) options_.on_message(remark);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    Progress progress = gather(seconds);
+    // What an earlier session did is not this session's speed.
+    if (!earlier_) earlier_ = options_.resume ? progress.done : 0;
+    progress.per_second =
+        seconds > 0 ? double(progress.done - std::min(*earlier_, progress.done)) / seconds : 0;
+    progress.finished = finished;
+    if (options_.on_progress) options_.on_progress(progress);
   }
 
   Progress gather(double seconds) const {
@@ -154,12 +123,10 @@ class Pool {
   const std::function<ChainSetup(std::uint32_t)>& make_chain_;
   std::vector<LiveChain> live_;
   std::vector<ChainRecord> records_;
-  std::atomic<std::size_t> next_{0};
+  std::chrono::steady_clock::time_point begin_;
+  std::optional<std::uint64_t> earlier_;  // steps of an earlier session
   std::atomic<bool> aborted_{false};
   std::mutex mutex_;
-  std::condition_variable changed_;
-  std::size_t active_ = 0;            // guarded by mutex_
-  std::exception_ptr error_;          // guarded by mutex_
   std::vector<std::string> remarks_;  // guarded by mutex_
 };
 
