@@ -1,0 +1,126 @@
+#include "experiment/experiment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "ensemble/parallel.hpp"
+#include "smile/error.hpp"
+#include "smile/experiment/config_options.hpp"
+#include "smile/targets/batch_order.hpp"
+#include "smile/targets/posterior.hpp"
+
+namespace smile::experiment {
+namespace {
+
+std::shared_ptr<const Prior> prior_of(const PriorConfig& config, const ParameterLayout& layout,
+                                      std::uint64_t seed) {
+  std::map<std::string, double> parameters;
+  const auto put = [&](const char* name, const std::optional<double>& value) {
+    if (value) parameters.emplace(name, *value);
+  };
+  put("loc", config.loc);
+  put("scale", config.scale);
+  put("loc_bias", config.loc_bias);
+  put("factor", config.factor);
+  put("limit", config.limit);
+  // Parameters that the chosen prior does not have were given by mistake or left over: the configuration has
+  // warned.
+  const auto& known = prior_parameter_names(config.name);
+  std::erase_if(parameters,
+                [&](const auto& p) { return std::find(known.begin(), known.end(), p.first) == known.end(); });
+  return make_prior(config.name, parameters, layout, config.seed ? std::uint64_t(*config.seed) : seed);
+}
+
+void check_lengths(const Experiment& e) {
+  const SamplerConfig& sampler = e.config.training.sampler;
+  const std::size_t n = e.observations();
+  if (sampler.is_stochastic() && sampler.batch_size && std::size_t(*sampler.batch_size) > n)
+    throw Error("training.sampler.batch_size",
+                fmt::format("{} is more than the {} training rows", *sampler.batch_size, n),
+                fmt::format("set it to at most {}, or to null for all rows", n));
+  const auto& lengths = e.lengths;
+  if (lengths.thinning > lengths.plan.sampling_steps)
+    throw Error("training.sampler.n_thinning",
+                fmt::format("{} is more than n_samples = {}, so that one draw would be stored",
+                            sampler.n_thinning, sampler.n_samples),
+                "lower n_thinning or raise n_samples");
+  const std::uint64_t stored = (lengths.plan.sampling_steps + lengths.thinning - 1) / lengths.thinning;
+  if (std::uint64_t(sampler.burn_in) >= stored)
+    throw Error("training.sampler.burn_in",
+                fmt::format("{} drops all {} draws that a chain stores", sampler.burn_in, stored),
+                "lower burn_in, or store more draws (n_samples, n_thinning)");
+}
+
+}  // namespace
+
+Experiment prepare(const Config& config) {
+  Experiment e;
+  e.config = config;
+  Dataset dataset = load_dataset(config.data.path, table_options(config), dataset_options(config));
+  e.info = std::move(dataset.info);
+  e.spec = fcn_spec(config, e.info.inputs());
+  if (config.task() == Task::classification && e.spec.outputs() != e.info.labels.classes())
+    throw Error("model.hidden_structure",
+                fmt::format("the last layer has {} units and the data has {} classes", e.spec.outputs(),
+                            e.info.labels.classes()),
+                fmt::format("end hidden_structure with {}", e.info.labels.classes()));
+  e.spec.validate();
+  e.layout = e.spec.layout();
+  const std::size_t inputs = e.info.inputs();
+  e.training = member_data(dataset.train, dataset.valid, inputs);
+  const std::size_t tested = evaluated_rows(config.evaluation_args, dataset.test.rows);
+  dataset.test.rows = tested;
+  dataset.test.features.resize(tested * inputs);
+  dataset.test.targets.resize(tested);
+  e.test_rows = std::make_shared<const FcnData<float>>(tested, inputs, dataset.test.features, dataset.test.targets);
+  e.valid = std::move(dataset.valid);
+  e.test = std::move(dataset.test);
+  e.prior = prior_of(config.training.sampler.prior_config, e.layout, e.seed());
+  e.lengths = make_run_lengths(config.training.sampler, e.observations());
+  check_lengths(e);
+  // What the sampler itself refuses is to be known before anything is written.
+  make_sampler(config.training.sampler, e.lengths.plan, e.observations());
+  if (!config.training.sampler.params_frozen.empty())
+    throw Error("training.sampler.params_frozen", "freezing parameters is not available in this build",
+                "leave the list empty");
+  e.warnings = config.warnings;
+  e.warnings.insert(e.warnings.end(), dataset.warnings.begin(), dataset.warnings.end());
+  if (config.evaluation_args.pred_sampling_factor != 1)
+    e.warnings.push_back("evaluation_args.pred_sampling_factor: one predictive draw a stored sample is used");
+  return e;
+}
+
+std::size_t evaluated_rows(const EvaluationArgs& args, std::size_t rows) {
+  std::size_t used = rows;
+  if (args.datapoint_limit) used = std::min(used, std::size_t(*args.datapoint_limit));
+  const std::size_t batch = std::size_t(args.data_batch_size);
+  if (args.evaluate_rows == "whole-batches" && used >= batch) used -= used % batch;
+  return used;
+}
+
+std::unique_ptr<Target<HostVector<float>>> make_target(const Experiment& e, std::uint32_t chain) {
+  const SamplerConfig& sampler = e.config.training.sampler;
+  const std::size_t n = e.observations();
+  auto likelihood = std::make_unique<Fcn<float>>(e.spec, e.training.train);
+  BatchOrder batches = sampler.is_stochastic() && sampler.batch_size
+                           ? BatchOrder(n, std::size_t(*sampler.batch_size), batch_mode(sampler.batches),
+                                        StreamKey{e.seed(), chain, Purpose::batches})
+                           : BatchOrder(n);
+  return std::make_unique<MinibatchPosterior<float>>(std::move(likelihood), e.prior, std::move(batches),
+                                                     likelihood_scale(sampler.likelihood_scale));
+}
+
+std::size_t thread_count(const RunOptions& options, std::size_t jobs) {
+  const std::size_t wanted = options.threads > 0 ? std::size_t(options.threads) : ensemble::usable_cores();
+  return std::max<std::size_t>(1, std::min(wanted, jobs));
+}
+
+void remark(const RunOptions& options, const RunDirectory& directory, const std::string& text) {
+  directory.log(text);
+  if (options.on_message) options.on_message(text);
+}
+
+}  // namespace smile::experiment

@@ -1,0 +1,74 @@
+/// A configuration made real: data, network, prior, lengths; shared by the phases of a run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "smile/data/dataset.hpp"
+#include "smile/experiment/config.hpp"
+#include "smile/experiment/pipeline.hpp"
+#include "smile/experiment/run_directory.hpp"
+#include "smile/experiment/sampler_factory.hpp"
+#include "smile/network/fcn.hpp"
+#include "smile/targets/priors.hpp"
+#include "smile/warmstart/member.hpp"
+
+namespace smile::experiment {
+
+struct Experiment {
+  Config config;
+  DatasetInfo info;
+  DataPart valid, test;  ///< what evaluation compares with
+  FcnSpec spec;
+  ParameterLayout layout;
+  MemberData training;  ///< training and validation rows
+  std::shared_ptr<const FcnData<float>> test_rows;
+  std::shared_ptr<const Prior> prior;
+  RunLengths lengths;
+  std::vector<std::string> warnings;
+
+  std::uint64_t seed() const { return std::uint64_t(config.rng); }
+  std::size_t dimension() const { return layout.size(); }
+  std::size_t chains() const { return std::size_t(config.training.sampler.n_chains); }
+  std::size_t observations() const { return training.train->rows(); }
+  bool is_regression() const { return config.task() != Task::classification; }
+};
+
+/// Reads the data and checks that the configuration can run on it. Writes nothing.
+/// @throws Error (usage) for everything that cannot work
+Experiment prepare(const Config& config);
+
+/// Test rows that are evaluated: all, or whole batches, or the first `datapoint_limit` (evaluation_args).
+std::size_t evaluated_rows(const EvaluationArgs& args, std::size_t rows);
+
+/// Target of one chain over the shared data.
+std::unique_ptr<Target<HostVector<float>>> make_target(const Experiment& experiment, std::uint32_t chain);
+
+/// Number of threads for `jobs` jobs.
+std::size_t thread_count(const RunOptions& options, std::size_t jobs);
+
+/// Says a remark to the caller and to the log.
+void remark(const RunOptions& options, const RunDirectory& directory, const std::string& text);
+
+/// The positions the chains start from, made or (where a resumed run has them already) read.
+struct WarmStart {
+  std::vector<HostVector<float>> members;
+  bool interrupted = false;
+};
+WarmStart warm_start(const Experiment& experiment, const RunDirectory& directory, const RunOptions& options);
+/// The members of a run as its warmstart/ has them. @throws Error where one is missing or of another size
+std::vector<HostVector<float>> read_members(const std::filesystem::path& run, std::size_t count,
+                                            std::size_t dimension);
+
+/// Moves the chains. @return whether all ended (complete or failed)
+bool sample(const Experiment& experiment, const RunDirectory& directory, const RunOptions& options,
+            const WarmStart& start);
+
+/// Evaluates members and draws, writes eval/, and fills in metrics, draws and warnings of the summary.
+void evaluate(const Experiment& experiment, const RunDirectory& directory, const RunOptions& options,
+              RunSummary& summary);
+
+}  // namespace smile::experiment

@@ -1,0 +1,78 @@
+/// The sampling phase: from members to draws.
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "experiment/experiment.hpp"
+#include "smile/ensemble/ensemble_runner.hpp"
+#include "smile/error.hpp"
+
+namespace smile::experiment {
+namespace {
+
+/// Refuses to begin what obviously cannot be stored.
+void check_space(const Experiment& e, const RunDirectory& directory) {
+  const auto& lengths = e.lengths;
+  std::uint64_t draws = (lengths.plan.sampling_steps + lengths.thinning - 1) / lengths.thinning;
+  if (e.config.training.sampler.keep_warmup)
+    draws += (lengths.plan.warmup_steps + lengths.thinning - 1) / lengths.thinning;
+  const double needed = double(draws) * double(e.dimension()) * sizeof(float) * double(e.chains());
+  std::error_code failure;
+  const auto space = std::filesystem::space(directory.path(), failure);
+  if (failure || needed < double(space.available)) return;
+  throw Error(directory.path().string(),
+              fmt::format("the draws need {:.1f} MB and {:.1f} MB are free", needed / 1e6,
+                          double(space.available) / 1e6),
+              "raise n_thinning, lower n_samples or n_chains, or choose another folder with --out",
+              ErrorKind::run);
+}
+
+}  // namespace
+
+bool sample(const Experiment& e, const RunDirectory& directory, const RunOptions& options,
+            const WarmStart& start) {
+  if (!options.resume) check_space(e, directory);
+  const SamplerConfig& sampler = e.config.training.sampler;
+  EnsembleOptions ensemble;
+  ensemble.directory = directory.path();
+  ensemble.chains.resize(e.chains());
+  std::iota(ensemble.chains.begin(), ensemble.chains.end(), 0u);
+  ensemble.seed = e.seed();
+  ensemble.thinning = e.lengths.thinning;
+  ensemble.keep_warmup = sampler.keep_warmup;
+  ensemble.max_nonfinite_fraction = sampler.max_nonfinite_fraction;
+  ensemble.threads = thread_count(options, e.chains());
+  ensemble.checkpoint_seconds = options.checkpoint_seconds;
+  ensemble.resume = options.resume;
+  ensemble.digest = to_yaml(e.config);
+  if (sampler.is_stochastic_microcanonical() && sampler.step_size_rule == "energy")
+    ensemble.adapted_from = sampler.step_size;
+  if (sampler.is_stochastic_microcanonical() && sampler.step_size_rule == "turn") {
+    ensemble.turn_angle = sampler.turn_angle;
+    ensemble.audit_interval = 50;
+  }
+  ensemble.stop = options.stop;
+  ensemble.on_progress = options.on_progress;
+  ensemble.on_message = [&](const std::string& text) { remark(options, directory, text); };
+
+  const auto records = run_ensemble(ensemble, [&](std::uint32_t chain) {
+    ChainSetup setup;
+    setup.target = make_target(e, chain);
+    setup.sampler = make_sampler(sampler, e.lengths.plan, e.observations());
+    setup.start = start.members[chain];
+    auto network = std::make_shared<Fcn<float>>(e.spec, e.training.train);
+    setup.training_log_likelihood = [network](const ChainVector& position) {
+      return network->log_likelihood({}, position);
+    };
+    return setup;
+  });
+  bool ended = true;
+  for (const ChainRecord& record : records) {
+    if (record.status == ChainStatus::running) ended = false;
+    if (record.status == ChainStatus::failed)
+      remark(options, directory, fmt::format("chain {} failed: {}", record.chain, record.reason));
+  }
+  return ended;
+}
+
+}  // namespace smile::experiment

@@ -1,0 +1,175 @@
+/// The deep ensemble: trained here, taken from an earlier run, copied with permuted units, or drawn from the
+/// prior.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <mutex>
+#include <numeric>
+
+#include "ensemble/parallel.hpp"
+#include "experiment/experiment.hpp"
+#include "smile/data/atomic_file.hpp"
+#include "smile/data/npy.hpp"
+#include "smile/error.hpp"
+#include "smile/experiment/config_options.hpp"
+#include "smile/warmstart/member.hpp"
+#include "smile/warmstart/permuted_copies.hpp"
+
+namespace smile::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+using Vector = HostVector<float>;
+
+fs::path member_path(const fs::path& run, std::size_t member) {
+  return run / "warmstart" / fmt::format("member-{:02}.npy", member);
+}
+fs::path epochs_path(const fs::path& run, std::size_t member) {
+  return run / "warmstart" / fmt::format("member-{:02}.csv", member);
+}
+
+void write_member(const fs::path& run, std::size_t member, const Vector& position) {
+  write_npy(member_path(run, member), {position.size()}, position.span());
+}
+
+std::string cell(double value) {
+  return std::isnan(value) ? std::string() : fmt::format("{:.8g}", value);
+}
+
+constexpr std::string_view kEpochHeader = "member,epoch,attempt,learning_rate,train_loss,valid_loss\n";
+
+/// One file a member, so that a resumed run still has the epochs of members that were done.
+void write_epochs(const fs::path& run, std::size_t member, const MemberResult& result) {
+  std::string text(kEpochHeader);
+  for (const EpochReport& epoch : result.epochs)
+    text += fmt::format("{},{},{},{},{},{}\n", epoch.member, epoch.epoch, epoch.attempt,
+                        cell(epoch.learning_rate), cell(epoch.train_loss), cell(epoch.valid_loss));
+  write_file_atomically(epochs_path(run, member), text);
+}
+
+/// warmstart/metrics.csv: all epochs of all members.
+void join_epochs(const fs::path& run, std::size_t members) {
+  std::string text(kEpochHeader);
+  for (std::size_t i = 0; i < members; ++i) {
+    std::ifstream in(epochs_path(run, i));
+    std::string line;
+    std::getline(in, line);
+    while (std::getline(in, line)) text += line + "\n";
+  }
+  write_file_atomically(run / "warmstart" / "metrics.csv", text);
+}
+
+Vector read_member(const fs::path& path, std::size_t dimension) {
+  const std::vector<float> values = read_npy(path).as<float>();
+  if (values.size() != dimension)
+    throw Error(path.string(),
+                fmt::format("the member has {} parameters and the network has {}", values.size(), dimension),
+                "use the model and the task of the run that trained it");
+  Vector position(dimension);
+  std::copy(values.begin(), values.end(), position.data());
+  return position;
+}
+
+/// Trains the members that are not in the directory yet.
+void train(const Experiment& e, const RunDirectory& directory, const RunOptions& options, std::size_t count,
+           WarmStart& start) {
+  const MemberOptions member = member_options(e.config);
+  const fs::path& run = directory.path();
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::atomic<std::uint64_t>> done(count), total(count);
+  for (auto& t : total) t = member.max_epochs;
+  std::atomic<bool> aborted{false}, interrupted{false};
+  std::mutex mutex;
+  std::vector<std::string> messages;
+  const auto stopping = [&] { return aborted.load() || (options.stop && options.stop->load()); };
+
+  const auto body = [&](std::size_t i) {
+    if (fs::exists(member_path(run, i))) {
+      start.members[i] = read_member(member_path(run, i), e.dimension());
+      done[i] = total[i] = 0;
+      return;
+    }
+    if (stopping()) {
+      interrupted = true;
+      return;
+    }
+    MemberResult result = train_member(e.spec, e.training, member, std::uint32_t(i), [&](const EpochReport&) {
+      ++done[i];
+      return !stopping();
+    });
+    total[i] = done[i].load();
+    if (result.interrupted) {
+      interrupted = true;
+      return;
+    }
+    write_epochs(run, i, result);
+    write_member(run, i, result.position);
+    start.members[i] = std::move(result.position);
+    const std::lock_guard lock(mutex);
+    messages.insert(messages.end(), result.messages.begin(), result.messages.end());
+  };
+  const auto tick = [&](bool finished) {
+    Progress progress;
+    progress.phase = "warm start";
+    progress.unit = "epochs";
+    for (std::size_t i = 0; i < count; ++i) progress.done += done[i], progress.total += total[i];
+    progress.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    progress.per_second = progress.seconds > 0 ? double(progress.done) / progress.seconds : 0;
+    progress.finished = finished;
+    if (options.on_progress) options.on_progress(progress);
+  };
+  ensemble::parallel_for(count, thread_count(options, count), body, tick, [&] { aborted = true; });
+  for (const auto& message : messages) remark(options, directory, message);
+  start.interrupted = interrupted;
+  if (!interrupted) join_epochs(run, count);
+}
+
+}  // namespace
+
+std::vector<Vector> read_members(const fs::path& run, std::size_t count, std::size_t dimension) {
+  std::vector<Vector> members;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!fs::exists(member_path(run, i)))
+      throw Error(run.string(),
+                  fmt::format("there is no member {} in its warmstart folder, and {} are needed", i, count),
+                  "give a run with as many members, or lower training.sampler.n_chains");
+    members.push_back(read_member(member_path(run, i), dimension));
+  }
+  return members;
+}
+
+WarmStart warm_start(const Experiment& e, const RunDirectory& directory, const RunOptions& options) {
+  const WarmstartConfig& config = e.config.training.warmstart;
+  const std::size_t count = e.chains();
+  const bool copies = config.include && config.permutation_warmstart;
+  const std::size_t own = copies ? 1 : count;  // members that are not copies
+  WarmStart start;
+  start.members.resize(count);
+  std::error_code failure;
+  fs::create_directories(directory.path() / "warmstart", failure);
+  if (failure)
+    throw Error(directory.path().string(), "cannot make the folder warmstart (" + failure.message() + ")",
+                "choose a folder you may write to", ErrorKind::run);
+  if (!config.include) {
+    for (std::size_t i = 0; i < count; ++i) {
+      start.members[i] = Vector(e.dimension());
+      e.prior->sample({e.seed(), std::uint32_t(i), Purpose::prior}, 1, start.members[i].span());
+    }
+  } else if (config.warmstart_exp_dir) {
+    auto members = read_members(*config.warmstart_exp_dir, own, e.dimension());
+    std::move(members.begin(), members.end(), start.members.begin());
+  } else {
+    train(e, directory, options, own, start);
+    if (start.interrupted) return start;
+  }
+  for (std::size_t i = own; i < count; ++i)
+    start.members[i] = permute_hidden_units(e.spec, start.members[0], e.seed(), std::uint32_t(i));
+  for (std::size_t i = 0; i < count; ++i)
+    if (!fs::exists(member_path(directory.path(), i))) write_member(directory.path(), i, start.members[i]);
+  return start;
+}
+
+}  // namespace smile::experiment
