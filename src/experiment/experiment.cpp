@@ -86,8 +86,7 @@ Experiment prepare(const Config& config) {
   if (!config.training.sampler.params_frozen.empty())
     throw Error("training.sampler.params_frozen", "freezing parameters is not available in this build",
                 "leave the list empty");
-  e.warnings = config.warnings;
-  e.warnings.insert(e.warnings.end(), dataset.warnings.begin(), dataset.warnings.end());
+  e.warnings = std::move(dataset.warnings);
   if (config.evaluation_args.pred_sampling_factor != 1)
     e.warnings.push_back("evaluation_args.pred_sampling_factor: one predictive draw a stored sample is used");
   return e;

@@ -68,7 +68,8 @@ bool sample(const Experiment& experiment, const RunDirectory& directory, const R
             const WarmStart& start);
 
 /// Evaluates members and draws, writes eval/, and fills in metrics, draws and warnings of the summary.
-void evaluate(const Experiment& experiment, const RunDirectory& directory, const RunOptions& options,
+/// @return false where it was stopped before the end
+bool evaluate(const Experiment& experiment, const RunDirectory& directory, const RunOptions& options,
               RunSummary& summary);
 
 }  // namespace smile::experiment

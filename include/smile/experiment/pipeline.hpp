@@ -12,6 +12,8 @@
 
 namespace smile {
 
+struct RunSummary;
+
 /// What the caller of a run decides; nothing in it changes a number.
 struct RunOptions {
   std::string out;                 ///< run directory; empty: <saving_dir>/<experiment_name>/<timestamp>
@@ -22,6 +24,7 @@ struct RunOptions {
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const Progress&)> on_progress;    ///< several times a second; may be empty
   std::function<void(const std::string&)> on_message;  ///< warnings and remarks, one line each; may be empty
+  std::function<void(const RunSummary&)> on_run_done;  ///< after each run of a sweep; may be empty
 };
 
 enum class RunStatus { complete, interrupted, failed };

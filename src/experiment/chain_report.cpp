@@ -1,0 +1,151 @@
+#include "experiment/chain_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "smile/statistics/summaries.hpp"
+
+namespace smile::experiment {
+namespace {
+
+using nlohmann::ordered_json;
+
+/// A chain whose training log-likelihood per observation lies this much (nats) below the median of the chains
+/// has left the region where the others are.
+constexpr double kBlownUpDeficit = 0.5;
+
+ordered_json number(double value) {
+  if (std::isnan(value)) return nullptr;
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+const char* name_of(ChainStatus status) {
+  switch (status) {
+    case ChainStatus::complete:
+      return "complete";
+    case ChainStatus::failed:
+      return "failed";
+    case ChainStatus::running:
+      break;
+  }
+  return "incomplete";
+}
+
+ordered_json json_of(const StepSums& sums, double dimension) {
+  ordered_json refusals = ordered_json::object();
+  for (std::size_t i = 1; i < kRefusalKinds; ++i)
+    if (sums.refusals[i] > 0) refusals[smile::name_of(Refusal(i))] = sums.refusals[i];
+  return {{"steps", sums.steps},
+          {"gradients", sums.gradients},
+          {"refused", sums.refused()},
+          {"refused_by_cause", refusals},
+          {"refusal_frequency", number(sums.steps > 0 ? double(sums.refused()) / double(sums.steps) : NAN)},
+          {"mean_step_size", number(sums.mean_step_size())},
+          {"mean_turn_angle", number(sums.mean_turn_angle())},
+          {"gradient_rms", number(sums.gradient_rms(dimension))},
+          {"implied_decoherence_length", number(sums.implied_decoherence_length())},
+          {"same_batch_energy_variance_per_dim", number(sums.same_batch_energy_variance(dimension))}};
+}
+
+ordered_json json_of(const EnergyErrors& energy, const ChainMonitor& monitor) {
+  // Empty bins at both ends are left out.
+  const auto& counts = energy.counts;
+  std::size_t first = 0, last = counts.size();
+  while (first < last && counts[first] == 0) ++first;
+  while (last > first && counts[last - 1] == 0) --last;
+  const double width = (EnergyErrors::kHighest - EnergyErrors::kLowest) / double(EnergyErrors::kBins);
+  return {{"finite", energy.finite},
+          {"log10_first_edge", EnergyErrors::kLowest + double(first) * width},
+          {"log10_bin_width", width},
+          {"counts", std::vector<std::uint64_t>(counts.begin() + std::ptrdiff_t(first),
+                                                counts.begin() + std::ptrdiff_t(last))},
+          {"gamma_shape", number(monitor.gamma_shape)},
+          {"gamma_scale", number(monitor.gamma_scale)},
+          {"kolmogorov_distance", number(energy.kolmogorov_distance())}};
+}
+
+}  // namespace
+
+std::vector<std::string> chain_warnings(std::span<const ChainRecord> records,
+                                        std::span<const ChainScore> scores, std::size_t observations) {
+  std::vector<std::string> warnings;
+  std::vector<double> likelihoods, errors;
+  for (const auto& record : records)
+    if (record.status == ChainStatus::complete && std::isfinite(record.monitor.training_log_likelihood))
+      likelihoods.push_back(record.monitor.training_log_likelihood / double(observations));
+  for (const auto& score : scores)
+    if (std::isfinite(score.rmse)) errors.push_back(score.rmse);
+  const double usual = likelihoods.empty() ? NAN : quantile(likelihoods, 0.5);
+  const double usual_error = errors.empty() ? NAN : quantile(errors, 0.5);
+
+  std::vector<std::pair<std::string, std::vector<std::uint32_t>>> findings;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const auto& record = records[i];
+    if (record.status == ChainStatus::failed)
+      warnings.push_back(fmt::format("chain {} failed and is left out: {}", record.chain, record.reason));
+    const double own = record.monitor.training_log_likelihood / double(observations);
+    const bool poor = usual - own > kBlownUpDeficit;
+    const bool off = scores[i].rmse > 2 * usual_error;
+    if (record.status == ChainStatus::complete && (poor || off))
+      warnings.push_back(
+          fmt::format("chain {} has blown up: training log-likelihood per row {:.2f} (median of chains "
+                      "{:.2f}), |theta|^2/d {:.2g}"
+                      "; lower step_size or turn_angle, or look at trace/",
+                      record.chain, own, usual, record.monitor.squared_norm_per_dim));
+    for (const auto& finding : record.findings) {
+      auto known =
+          std::find_if(findings.begin(), findings.end(), [&](const auto& f) { return f.first == finding; });
+      if (known == findings.end()) known = findings.insert(findings.end(), {finding, {}});
+      known->second.push_back(record.chain);
+    }
+  }
+  for (const auto& [finding, chains] : findings)
+    warnings.push_back(chains.size() == 1 ? fmt::format("chain {}: {}", chains[0], finding)
+                                          : fmt::format("{} chains: {}", chains.size(), finding));
+  return warnings;
+}
+
+std::string chains_json(std::span<const ChainRecord> records, std::span<const ChainScore> scores) {
+  ordered_json out = ordered_json::array();
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const auto& record = records[i];
+    const auto& monitor = record.monitor;
+    const double d = double(record.dimension);
+    ordered_json tuned = ordered_json::object();
+    for (const auto& [name, value] : record.tuned) tuned[name] = number(value);
+    out.push_back(
+        {{"chain", record.chain},
+         {"status", name_of(record.status)},
+         {"reason", record.reason},
+         {"steps", record.step},
+         {"warmup_steps", record.warmup_steps},
+         {"total_steps", record.total_steps},
+         {"draws_stored", record.stored},
+         {"draws_evaluated", scores[i].draws},
+         {"seconds", record.seconds},
+         {"steps_per_second", number(record.seconds > 0 ? double(record.step) / record.seconds : NAN)},
+         {"gradients_per_second",
+          number(record.seconds > 0
+                     ? double(monitor.warmup.gradients + monitor.sampling.gradients) / record.seconds
+                     : NAN)},
+         {"test_lppd", number(scores[i].lppd)},
+         {"test_rmse", number(scores[i].rmse)},
+         {"training_log_likelihood", number(monitor.training_log_likelihood)},
+         {"position_norm2_per_dim", number(monitor.squared_norm_per_dim)},
+         {"step_size_first", number(monitor.first_step_size)},
+         {"step_size_after_warmup", number(monitor.warmup_end_step_size)},
+         {"step_size_last", number(monitor.last_step_size)},
+         {"warmup", json_of(monitor.warmup, d)},
+         {"sampling", json_of(monitor.sampling, d)},
+         {"energy_error", json_of(monitor.energy, monitor)},
+         {"tuned", tuned},
+         {"findings", record.findings}});
+  }
+  return out.dump(1) + "\n";
+}
+
+}  // namespace smile::experiment

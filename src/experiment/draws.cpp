@@ -1,0 +1,80 @@
+#include "experiment/draws.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "ensemble/parallel.hpp"
+#include "smile/error.hpp"
+
+namespace smile::experiment {
+
+std::vector<ChainRecord> read_records(const Experiment& e, const std::filesystem::path& run) {
+  std::vector<ChainRecord> records(e.chains());
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (auto record = read_chain_record(run, std::uint32_t(i))) records[i] = std::move(*record);
+    records[i].chain = std::uint32_t(i);
+  }
+  return records;
+}
+
+std::vector<ChainDraws> open_draws(const Experiment& e, const std::filesystem::path& run,
+                                   std::span<const ChainRecord> records) {
+  const std::size_t burn_in = std::size_t(e.config.training.sampler.burn_in);
+  std::vector<ChainDraws> draws;
+  for (const ChainRecord& record : records) {
+    const auto path = draws_path(run, record.chain);
+    if (record.status == ChainStatus::failed || !std::filesystem::exists(path)) continue;
+    NpyRows rows(path);
+    if (rows.columns() != e.dimension())
+      throw Error(path.string(), "the draws are of a network of another size",
+                  "evaluate with the configuration of the run", ErrorKind::run);
+    if (rows.rows() <= burn_in) continue;
+    const std::size_t count = rows.rows() - burn_in;
+    draws.push_back({record.chain, std::move(rows), burn_in, count});
+  }
+  if (draws.empty())
+    throw Error(run.string(), "no chain has draws to evaluate",
+                "let the run go on with --resume, or see why its chains failed in run.log", ErrorKind::run);
+  return draws;
+}
+
+bool for_each_prediction(const FcnSpec& spec, const std::shared_ptr<const FcnData<float>>& rows,
+                         std::span<const ChainDraws> chains, std::size_t threads, const OutputSink& sink,
+                         const std::function<bool(std::size_t done)>& keep_going) {
+  constexpr std::size_t kBlockBytes = std::size_t{32} << 20, kBlockDraws = 512;
+  const std::size_t width = rows->rows() * spec.outputs();
+  const std::size_t block = std::clamp<std::size_t>(kBlockBytes / (width * sizeof(float)), 1, kBlockDraws);
+  std::vector<float> outputs(block * width);
+
+  struct Worker {
+    Fcn<float> network;
+    HostVector<float> position;
+  };
+  std::vector<std::unique_ptr<Worker>> workers(threads);
+  for (auto& worker : workers) worker.reset(new Worker{Fcn<float>(spec, rows), {}});
+
+  std::size_t done = 0;
+  for (std::size_t chain = 0; chain < chains.size(); ++chain) {
+    const ChainDraws& draws = chains[chain];
+    for (std::size_t first = 0; first < draws.count; first += block) {
+      const std::size_t count = std::min(block, draws.count - first);
+      ensemble::parallel_for(threads, threads, [&](std::size_t t) {
+        Worker& worker = *workers[t];
+        for (std::size_t i = t; i < count; i += threads) {
+          const auto draw = draws.draw(first + i);
+          if (worker.position.size() != draw.size()) worker.position = HostVector<float>(draw.size());
+          std::copy(draw.begin(), draw.end(), worker.position.data());
+          worker.network.predict(*rows, worker.position, std::span(outputs).subspan(i * width, width));
+        }
+      });
+      for (std::size_t i = 0; i < count; ++i)
+        sink(chain, first + i, draws.draw(first + i),
+             std::span<const float>(outputs).subspan(i * width, width));
+      done += count;
+      if (!keep_going(done)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace smile::experiment

@@ -1,0 +1,47 @@
+/// The stored draws of a run, read row by row from their files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "experiment/experiment.hpp"
+#include "smile/data/npy.hpp"
+#include "smile/ensemble/ensemble_runner.hpp"
+
+namespace smile::experiment {
+
+/// One chain's draws after `burn_in`.
+struct ChainDraws {
+  std::uint32_t chain = 0;  ///< number of the chain
+  NpyRows rows;
+  std::size_t first = 0, count = 0;
+
+  std::span<const float> draw(std::size_t i) const { return rows.row(first + i); }
+};
+
+/// The chains that can be used: those with draws after `burn_in` that did not fail. `records` has what is
+/// known of all chains. @throws Error (run) where no chain has draws
+std::vector<ChainDraws> open_draws(const Experiment& experiment, const std::filesystem::path& run,
+                                   std::span<const ChainRecord> records);
+
+/// What is known of each chain: from its checkpoint, or only its number.
+std::vector<ChainRecord> read_records(const Experiment& experiment, const std::filesystem::path& run);
+
+/// Takes the network outputs of draw number `draw` of chain number `chain` (position in the list, not its
+/// number).
+/// @param outputs @shape [rows, outputs]
+using OutputSink = std::function<void(std::size_t chain, std::size_t draw, std::span<const float> position,
+                                      std::span<const float> outputs)>;
+
+/// Outputs of every draw for all rows, predicted on several threads and handed over in order, chain by chain.
+/// Memory does not grow with the number of draws.
+/// @param keep_going  asked between blocks of draws, with the number of draws done; false ends it
+/// @return whether all were handed over
+bool for_each_prediction(const FcnSpec& spec, const std::shared_ptr<const FcnData<float>>& rows,
+                         std::span<const ChainDraws> chains, std::size_t threads, const OutputSink& sink,
+                         const std::function<bool(std::size_t done)>& keep_going);
+
+}  // namespace smile::experiment

@@ -1,0 +1,164 @@
+#include "smile/experiment/pipeline.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "experiment/experiment.hpp"
+#include "smile/data/atomic_file.hpp"
+#include "smile/error.hpp"
+
+namespace smile {
+namespace {
+
+namespace fs = std::filesystem;
+using experiment::Experiment;
+
+/// The directory of a resumed run: the one asked for, or the latest that is not complete.
+fs::path resumed_path(const Config& config, const RunOptions& options) {
+  if (!options.out.empty()) return options.out;
+  if (const auto path = latest_unfinished_run(config)) return *path;
+  throw Error((fs::path(config.saving_dir) / config.experiment_name).string(),
+              "there is no unfinished run to resume",
+              "start a run without --resume, or name its folder with --out");
+}
+
+void check_same(const fs::path& run, const Config& config) {
+  const Config before = load_config((run / "config.yaml").string());
+  const std::string difference = first_difference(before, config);
+  if (!difference.empty())
+    throw Error((run / "config.yaml").string(),
+                "the run was started with another configuration: " + difference,
+                "resume with the same configuration, or start a new run");
+}
+
+/// The data may have changed on the disk since the run began.
+void check_same_data(const fs::path& run, const Experiment& e) {
+  const fs::path path = run / "dataset_splits.npz";
+  if (!fs::exists(path)) return;
+  const DatasetInfo before = load_dataset_info(path);
+  const bool same = before.train_rows == e.info.train_rows && before.test_rows == e.info.test_rows &&
+                    before.normalisation.feature_mean == e.info.normalisation.feature_mean &&
+                    before.normalisation.feature_sd == e.info.normalisation.feature_sd &&
+                    before.normalisation.target_mean == e.info.normalisation.target_mean &&
+                    before.normalisation.target_sd == e.info.normalisation.target_sd;
+  if (!same)
+    throw Error(e.config.data.path, "the data is not what the run in " + run.string() + " was started with",
+                "restore the file, or start a new run");
+}
+
+/// parameters.json: name, shape, offset of every tensor in the flat vector.
+void write_parameters(const fs::path& path, const ParameterLayout& layout) {
+  std::string text = "[\n";
+  for (std::size_t i = 0; i < layout.groups.size(); ++i) {
+    const ParameterGroup& group = layout.groups[i];
+    text += fmt::format("  {{\"name\": \"{}\", \"shape\": [{}], \"offset\": {}}}{}\n", group.name,
+                        fmt::join(group.shape, ", "), group.offset, i + 1 < layout.groups.size() ? "," : "");
+  }
+  write_file_atomically(path, text + "]\n");
+}
+
+/// Runs the phases; whatever happens the directory's state says so.
+class Run {
+ public:
+  Run(const Experiment& e, RunDirectory& directory, const RunOptions& options)
+      : e_(e), directory_(directory), options_(options) {
+    summary_.directory = directory.path().string();
+    summary_.samples_directory = (directory.path() / "samples").string();
+    summary_.warnings = e.warnings;
+  }
+
+  RunSummary go(bool only_evaluate) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (const auto& warning : e_.warnings) experiment::remark(options_, directory_, "warning: " + warning);
+    try {
+      phases(only_evaluate);
+    } catch (const Error& error) {
+      directory_.log(std::string("failed: ") + error.what());
+      // On a full disk the old status stays: "running" of a process that is gone.
+      try {
+        directory_.write_state({"failed", phase_, error.what()});
+      } catch (const Error&) {
+      }
+      throw;
+    }
+    summary_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return std::move(summary_);
+  }
+
+ private:
+  void phases(bool only_evaluate) {
+    if (!only_evaluate) {
+      enter("warm start");
+      const auto start = experiment::warm_start(e_, directory_, options_);
+      if (start.interrupted) return interrupted();
+      enter("sampling");
+      if (!experiment::sample(e_, directory_, options_, start)) return interrupted();
+    }
+    enter("evaluation");
+    if (!experiment::evaluate(e_, directory_, options_, summary_)) return interrupted();
+    for (std::size_t i = e_.warnings.size(); i < summary_.warnings.size(); ++i)
+      experiment::remark(options_, directory_, "warning: " + summary_.warnings[i]);
+    if (summary_.failed_chains > 0) {
+      summary_.status = RunStatus::failed;
+      summary_.reason = fmt::format("{} of {} chains failed", summary_.failed_chains, summary_.chains);
+      directory_.write_state({"failed", phase_, summary_.reason});
+    } else {
+      directory_.write_state({"complete", phase_, ""});
+    }
+    directory_.log("done");
+  }
+
+  void enter(const char* phase) {
+    phase_ = phase;
+    directory_.log(phase_);
+    directory_.write_state({"running", phase_, ""});
+  }
+
+  void interrupted() {
+    summary_.status = RunStatus::interrupted;
+    summary_.reason = "interrupted during " + phase_;
+    directory_.log(summary_.reason);
+    directory_.write_state({"interrupted", phase_, summary_.reason});
+  }
+
+  const Experiment& e_;
+  RunDirectory& directory_;
+  const RunOptions& options_;
+  RunSummary summary_;
+  std::string phase_;
+};
+
+}  // namespace
+
+RunSummary run_experiment(const Config& config, const RunOptions& options) {
+  const Experiment e = experiment::prepare(config);
+  if (options.resume) {
+    const fs::path path = resumed_path(config, options);
+    RunDirectory directory = RunDirectory::open(path);
+    check_same(path, config);
+    check_same_data(path, e);
+    directory.log("resumed");
+    if (!fs::exists(path / "dataset_splits.npz")) save_dataset_info(e.info, path / "dataset_splits.npz");
+    if (!fs::exists(path / "parameters.json")) write_parameters(path / "parameters.json", e.layout);
+    return Run(e, directory, options).go(false);
+  }
+  const fs::path path = options.out.empty() ? new_run_path(config) : fs::path(options.out);
+  RunDirectory directory = RunDirectory::create(path);
+  directory.write_state({"running", "preparation", ""});
+  directory.write_config(config);
+  save_dataset_info(e.info, path / "dataset_splits.npz");
+  write_parameters(path / "parameters.json", e.layout);
+  directory.log("started");
+  return Run(e, directory, options).go(false);
+}
+
+RunSummary evaluate_run(const std::string& directory, const RunOptions& options) {
+  RunDirectory run = RunDirectory::open(directory);
+  const Experiment e = experiment::prepare(load_config((run.path() / "config.yaml").string()));
+  check_same_data(run.path(), e);
+  return Run(e, run, options).go(true);
+}
+
+}  // namespace smile

@@ -1,0 +1,399 @@
+/// The evaluation phase: members and draws become metrics, diagnostics and eval/ (spec 3).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "ensemble/parallel.hpp"
+#include "experiment/chain_report.hpp"
+#include "experiment/draws.hpp"
+#include "smile/data/atomic_file.hpp"
+#include "smile/evaluation/classification.hpp"
+#include "smile/evaluation/diagnostics.hpp"
+#include "smile/evaluation/json.hpp"
+#include "smile/evaluation/regression.hpp"
+
+namespace smile::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kFollowedRows = 10;  ///< test rows whose predictions are diagnosed like parameters
+
+bool wants(const std::vector<std::string>& list, const char* name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+/// Metrics by name, in the order in which they were first set; one column for each phase.
+class MetricTable {
+ public:
+  void ensemble(const std::string& name, double value) { row(name).ensemble = value; }
+  void sampling(const std::string& name, double value) { row(name).sampling = value; }
+  std::vector<MetricRow> rows;
+
+ private:
+  MetricRow& row(const std::string& name) {
+    for (MetricRow& r : rows)
+      if (r.name == name) return r;
+    return rows.emplace_back(MetricRow{name, kNone, kNone});
+  }
+};
+
+/// Everything that evaluation needs and makes.
+struct Evaluation {
+  const Experiment& e;
+  const RunDirectory& directory;
+  const RunOptions& options;
+  MetricTable table;
+  std::vector<std::string> warnings;
+
+  fs::path file(const char* name) const { return directory.path() / "eval" / name; }
+  RegressionOptions regression() const {
+    RegressionOptions regression;
+    regression.target_scale = e.info.normalisation.target_sd;
+    regression.nominal_coverages = e.config.evaluation_args.nominal_coverages;
+    regression.seed = e.seed();
+    return regression;
+  }
+  ClassificationOptions classification() const {
+    ClassificationOptions classification;
+    classification.bins = std::size_t(e.config.evaluation_args.ece_bins);
+    return classification;
+  }
+  std::vector<std::uint32_t> labels() const {
+    std::vector<std::uint32_t> labels(e.test.rows);
+    for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = std::uint32_t(e.test.targets[i]);
+    return labels;
+  }
+};
+
+/// One accumulator for every task.
+class Predictive {
+ public:
+  Predictive(const Evaluation& evaluation, std::vector<std::size_t> draws_per_chain)
+      : task_(evaluation.e.config.task()), outputs_(evaluation.e.spec.outputs()) {
+    if (evaluation.e.is_regression())
+      regression_.emplace(evaluation.e.test.targets, std::move(draws_per_chain), evaluation.regression());
+    else
+      classification_.emplace(evaluation.labels(), outputs_, std::move(draws_per_chain),
+                              evaluation.classification());
+  }
+  void add(std::size_t chain, std::size_t draw, std::span<const float> position,
+           std::span<const float> outputs) {
+    if (task_ == Task::classification) {
+      classification_->add(chain, draw, outputs);
+    } else if (task_ == Task::mean_regression) {
+      regression_->add(chain, draw, outputs, double(position.back()));
+    } else {
+      const std::size_t rows = outputs.size() / 2;
+      mean_.resize(rows);
+      log_sd_.resize(rows);
+      for (std::size_t i = 0; i < rows; ++i) mean_[i] = outputs[2 * i], log_sd_[i] = outputs[2 * i + 1];
+      regression_->add<float>(chain, draw, mean_, log_sd_);
+    }
+  }
+  RegressionAccumulator& regression() { return *regression_; }
+  ClassificationAccumulator& classification() { return *classification_; }
+
+ private:
+  Task task_;
+  std::size_t outputs_;
+  std::optional<RegressionAccumulator> regression_;
+  std::optional<ClassificationAccumulator> classification_;
+  std::vector<float> mean_, log_sd_;
+};
+
+template <class Set>
+void put_regression(const RegressionMetrics& m, const Set& set) {
+  set("LPPD", m.lppd.lppd);
+  set("RMSE", m.rmse);
+  set("RMSE, own unit", m.rmse_own_unit);
+  for (const auto& interval : m.intervals)
+    set(fmt::format("coverage of {:g} % intervals", 100 * interval.nominal), interval.observed);
+  set("calibration error", m.calibration_error);
+}
+
+template <class Set>
+void put_classification(const ClassificationMetrics& m, const Set& set) {
+  set("LPPD", m.lppd.lppd);
+  set("accuracy", m.accuracy);
+  set("Brier", m.brier);
+  set("ECE", m.reliability.ece);
+  set("AUROC", m.auroc);
+  set("F1", m.f1);
+  set("entropy", m.mean_entropy);
+  set("mutual information", m.mean_mutual_information);
+}
+
+double residual_sd(Fcn<float>& network, const FcnData<float>& rows, std::span<const double> targets,
+                   const HostVector<float>& position) {
+  std::vector<float> means(rows.rows());
+  network.predict(rows, position, means);
+  double sum = 0;
+  for (std::size_t i = 0; i < means.size(); ++i)
+    sum += (double(means[i]) - targets[i]) * (double(means[i]) - targets[i]);
+  return std::sqrt(sum / double(means.size()));
+}
+
+/// Phase `ensemble_initialization`: the warm-started networks alone.
+void evaluate_members(Evaluation& evaluation, const std::vector<HostVector<float>>& members) {
+  const Experiment& e = evaluation.e;
+  const auto set = [&](const std::string& name, double value) { evaluation.table.ensemble(name, value); };
+  Fcn<float> network(e.spec, e.test_rows);
+  const std::size_t rows = e.test.rows;
+  std::vector<float> outputs(rows * e.spec.outputs());
+  std::string json;
+  if (e.config.task() == Task::mean_regression) {
+    std::vector<double> means, residuals;
+    for (const auto& member : members) {
+      network.predict(*e.test_rows, member, outputs);
+      means.insert(means.end(), outputs.begin(), outputs.end());
+      if (e.valid.rows > 0)
+        residuals.push_back(residual_sd(network, *e.training.valid, e.valid.targets, member));
+    }
+    const auto m = evaluate_deep_ensemble(e.test.targets, means, residuals);
+    set("LPPD", m.lppd_residual);
+    set("LPPD, spread of members", m.lppd_spread);
+    set("RMSE", m.rmse);
+    set("RMSE, own unit", m.rmse * e.info.normalisation.target_sd);
+    json = to_json(m, true);
+  } else {
+    Predictive predictive(evaluation, std::vector<std::size_t>(members.size(), 1));
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      network.predict(*e.test_rows, members[i], outputs);
+      predictive.add(i, 0, members[i].span(), outputs);
+    }
+    if (e.is_regression()) {
+      const auto m = predictive.regression().metrics();
+      put_regression(m, set);
+      json = to_json(m);
+    } else {
+      const auto m = predictive.classification().metrics();
+      put_classification(m, set);
+      json = to_json(m);
+    }
+  }
+  write_file_atomically(evaluation.file("ensemble_initialization.json"), json + "\n");
+}
+
+/// Quantities whose draws are diagnosed: parameters drawn at random, log σ, predictions of the first test
+/// rows.
+struct Followed {
+  std::vector<std::string> names;
+  std::vector<std::size_t> parameters;
+  std::size_t rows = 0;                     ///< predictions
+  std::size_t draws = 0;                    ///< of each chain: as many as the shortest has
+  std::vector<std::vector<double>> values;  ///< [quantity][chain · draws + draw]
+};
+
+Followed followed(const Experiment& e, std::span<const ChainDraws> chains) {
+  Followed f;
+  f.draws = std::numeric_limits<std::size_t>::max();
+  for (const auto& chain : chains) f.draws = std::min(f.draws, chain.count);
+  const std::size_t d = e.dimension();
+  const bool has_sigma = e.config.task() == Task::mean_regression;
+  f.parameters = choose_parameters(has_sigma ? d - 1 : d,
+                                   std::size_t(e.config.evaluation_args.diagnose_parameters), e.seed());
+  for (const std::size_t i : f.parameters) f.names.push_back(fmt::format("theta[{}]", i));
+  if (has_sigma) {
+    f.parameters.push_back(d - 1);
+    f.names.push_back("log_sigma");
+  }
+  f.rows = std::min(kFollowedRows, e.test.rows);
+  for (std::size_t i = 0; i < f.rows; ++i) f.names.push_back(fmt::format("prediction[{}]", i));
+  f.values.assign(f.names.size(), std::vector<double>(chains.size() * f.draws));
+  return f;
+}
+
+/// The predictive mean, or the probability of the right class.
+double prediction(const Experiment& e, std::span<const float> outputs, std::size_t row) {
+  const std::size_t width = e.spec.outputs();
+  if (e.is_regression()) return double(outputs[row * width]);
+  const auto logits = outputs.subspan(row * width, width);
+  const double largest = double(*std::max_element(logits.begin(), logits.end()));
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(double(logit) - largest);
+  return std::exp(double(logits[std::size_t(e.test.targets[row])]) - largest) / sum;
+}
+
+void follow(Followed& f, const Experiment& e, std::size_t chain, std::size_t draw,
+            std::span<const float> position, std::span<const float> outputs) {
+  if (draw >= f.draws) return;
+  const std::size_t place = chain * f.draws + draw;
+  const std::size_t parameters = f.parameters.size();
+  for (std::size_t q = 0; q < parameters; ++q) f.values[q][place] = double(position[f.parameters[q]]);
+  for (std::size_t i = 0; i < f.rows; ++i) f.values[parameters + i][place] = prediction(e, outputs, i);
+}
+
+void diagnose_draws(Evaluation& evaluation, Followed& f, std::size_t chains, std::size_t threads) {
+  const std::size_t parts =
+      std::size_t(std::max<std::int64_t>(2, evaluation.e.config.evaluation_args.n_splits));
+  std::vector<QuantityDiagnostics> quantities(f.names.size());
+  ensemble::parallel_for(quantities.size(), threads, [&](std::size_t q) {
+    quantities[q] = diagnose(f.names[q], f.values[q], chains, parts);
+    f.values[q] = {};
+  });
+  const std::size_t parameters = f.parameters.size();
+  const auto of_parameters = summarise(std::span(quantities).first(parameters));
+  const auto of_predictions = summarise(std::span(quantities).subspan(parameters));
+  const auto set = [&](const char* name, double value) { evaluation.table.sampling(name, value); };
+  set("R-hat of parameters, median", of_parameters.rhat.median);
+  set("chain-wise R-hat of parameters, median", of_parameters.chainwise_rhat.median);
+  set("R-hat of predictions, median", of_predictions.rhat.median);
+  set("bulk ESS of predictions, median", of_predictions.ess_bulk.median);
+  using nlohmann::ordered_json;
+  ordered_json out;
+  out["draws_per_chain"] = f.draws;
+  out["parameters"] = ordered_json::parse(to_json(of_parameters));
+  out["predictions"] = ordered_json::parse(to_json(of_predictions));
+  out["quantities"] = ordered_json::parse(to_json(std::span<const QuantityDiagnostics>(quantities)));
+  write_file_atomically(evaluation.file("diagnostics.json"), out.dump(1) + "\n");
+}
+
+void write_arrays(Evaluation& evaluation, Predictive& predictive, const LppdMetrics& lppd) {
+  const Experiment& e = evaluation.e;
+  const std::size_t n = e.test.rows;
+  std::vector<NamedArray> arrays;
+  const auto put = [&](const char* name, std::vector<std::size_t> shape, const std::vector<double>& values) {
+    arrays.push_back({name, NpyArray(std::move(shape), std::span<const double>(values))});
+  };
+  put("target", {n}, e.test.targets);
+  if (e.is_regression()) {
+    put("mean", {n}, predictive.regression().pointwise_mean());
+    put("lppd", {n}, predictive.regression().pointwise_lppd());
+  } else {
+    put("probabilities", {n, e.spec.outputs()}, predictive.classification().mean_probabilities());
+    put("lppd", {n}, predictive.classification().pointwise_lppd());
+  }
+  put("chainwise_lppd", {lppd.chainwise.size()}, lppd.chainwise);
+  put("sequential_lppd", {lppd.sequential.size()}, lppd.sequential);
+  put("running_lppd", {lppd.running.lppd.size()}, lppd.running.lppd);
+  const std::vector<std::int64_t> samples(lppd.running.samples.begin(), lppd.running.samples.end());
+  arrays.push_back({"running_samples", NpyArray({samples.size()}, std::span<const std::int64_t>(samples))});
+  write_npz(evaluation.file("predictions.npz"), arrays);
+}
+
+void warn_of_nonfinite(Evaluation& evaluation, const std::optional<PredictionPlace>& place,
+                       std::span<const ChainDraws> chains) {
+  if (!place) return;
+  evaluation.warnings.push_back(
+      fmt::format("the prediction of test row {} by draw {} of chain {} is not finite", place->row,
+                  place->draw, chains[place->chain].chain));
+}
+
+/// Phase `sampling`: all stored draws. @return false where it was stopped
+bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records, RunSummary& summary,
+                    ChainScores& scores) {
+  const Experiment& e = evaluation.e;
+  const auto chains = open_draws(e, evaluation.directory.path(), records);
+  std::vector<std::size_t> counts;
+  std::size_t total = 0;
+  for (const auto& chain : chains) counts.push_back(chain.count), total += chain.count;
+  Predictive predictive(evaluation, counts);
+  const auto& wanted = e.config.evaluations;
+  const bool diagnosing = wants(wanted, "Crhat") || wants(wanted, "Ess") || wants(wanted, "ChainVar");
+  Followed f;
+  if (diagnosing) f = followed(e, chains);
+  const std::size_t threads = thread_count(evaluation.options, 64);
+
+  Progress progress;
+  progress.phase = "evaluation";
+  progress.unit = "draws";
+  progress.total = total;
+  const auto begin = std::chrono::steady_clock::now();
+  const bool all = for_each_prediction(
+      e.spec, e.test_rows, chains, threads,
+      [&](std::size_t chain, std::size_t draw, std::span<const float> position,
+          std::span<const float> outputs) {
+        predictive.add(chain, draw, position, outputs);
+        if (diagnosing) follow(f, e, chain, draw, position, outputs);
+      },
+      [&](std::size_t done) {
+        progress.done = done;
+        progress.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        progress.per_second = progress.seconds > 0 ? double(done) / progress.seconds : 0;
+        progress.finished = done == total;
+        if (evaluation.options.on_progress) evaluation.options.on_progress(progress);
+        return !(evaluation.options.stop && evaluation.options.stop->load());
+      });
+  if (!all) return false;
+
+  const auto set = [&](const std::string& name, double value) { evaluation.table.sampling(name, value); };
+  std::vector<double> lppd, rmse;
+  if (e.is_regression()) {
+    const auto m = predictive.regression().metrics();
+    put_regression(m, set);
+    warn_of_nonfinite(evaluation, m.nonfinite, chains);
+    write_file_atomically(evaluation.file("sampling.json"), to_json(m) + "\n");
+    write_arrays(evaluation, predictive, m.lppd);
+    lppd = m.lppd.chainwise;
+    rmse = m.chainwise_rmse;
+  } else {
+    const auto m = predictive.classification().metrics();
+    put_classification(m, set);
+    warn_of_nonfinite(evaluation, m.nonfinite, chains);
+    write_file_atomically(evaluation.file("sampling.json"), to_json(m, true) + "\n");
+    write_arrays(evaluation, predictive, m.lppd);
+    lppd = m.lppd.chainwise;
+  }
+  for (std::size_t i = 0; i < chains.size(); ++i)
+    scores[chains[i].chain] = {chains[i].count, lppd[i], rmse.empty() ? kNone : rmse[i]};
+  if (diagnosing) diagnose_draws(evaluation, f, chains.size(), threads);
+  summary.draws = total;
+  return true;
+}
+
+void write_summary(const Evaluation& evaluation, const RunSummary& summary) {
+  using nlohmann::ordered_json;
+  const auto number = [](double value) -> ordered_json {
+    if (std::isnan(value)) return nullptr;
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+  };
+  ordered_json out;
+  out["draws"] = summary.draws;
+  out["chains"] = summary.chains;
+  out["failed_chains"] = summary.failed_chains;
+  out["metrics"] = ordered_json::array();
+  for (const auto& row : summary.metrics)
+    out["metrics"].push_back({{"name", row.name},
+                              {"ensemble_initialization", number(row.ensemble)},
+                              {"sampling", number(row.sampling)}});
+  out["warnings"] = summary.warnings;
+  write_file_atomically(evaluation.file("metrics.json"), out.dump(2) + "\n");
+}
+
+}  // namespace
+
+bool evaluate(const Experiment& e, const RunDirectory& directory, const RunOptions& options,
+              RunSummary& summary) {
+  Evaluation evaluation{e, directory, options, {}, {}};
+  std::error_code failure;
+  fs::create_directories(directory.path() / "eval", failure);
+  if (failure)
+    throw Error(directory.path().string(), "cannot make the folder eval (" + failure.message() + ")",
+                "choose a folder you may write to", ErrorKind::run);
+  const auto records = read_records(e, directory.path());
+  const auto& phases = e.config.evaluation_args.phases;
+  ChainScores scores(e.chains());
+  bool all = true;
+  if (wants(phases, "ensemble_initialization"))
+    evaluate_members(evaluation, read_members(directory.path(), e.chains(), e.dimension()));
+  if (wants(phases, "sampling")) all = evaluate_draws(evaluation, records, summary, scores);
+  if (!all) return false;
+  summary.chains = records.size();
+  summary.failed_chains = std::size_t(std::count_if(
+      records.begin(), records.end(), [](const auto& r) { return r.status == ChainStatus::failed; }));
+  for (const auto& text : chain_warnings(records, scores, e.observations()))
+    evaluation.warnings.push_back(text);
+  write_file_atomically(evaluation.file("chains.json"), chains_json(records, scores));
+  summary.metrics = evaluation.table.rows;
+  summary.warnings.insert(summary.warnings.end(), evaluation.warnings.begin(), evaluation.warnings.end());
+  write_summary(evaluation, summary);
+  return true;
+}
+
+}  // namespace smile::experiment
