@@ -1,6 +1,78 @@
+/// The command line: parses, calls the library, prints. Errors are one line on stderr.
+#include <CLI/CLI.hpp>
 #include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
 
-int main() {
-  std::puts("smile " "0.1.0");
-  return 0;
+#include "commands.hpp"
+#include "smile/error.hpp"
+
+namespace {
+
+int report(std::string text, int status) {
+  for (char& c : text) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  std::fflush(stdout);
+  std::fprintf(stderr, "error: %s\n", text.c_str());
+  return status;
+}
+
+/// CLI11's complaint in the form of our errors.
+int report_usage(const CLI::App& program, const CLI::ParseError& error) {
+  std::string command = program.get_name();
+  for (const CLI::App* used : program.get_subcommands()) command += " " + used->get_name();
+  std::string text = error.what();
+  while (!text.empty() && (text.back() == '\n' || text.back() == '.')) text.pop_back();
+  return report("command line: " + text + "; see `" + command + " --help`", 2);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App program{
+      "Samples the posterior of Bayesian neural networks with stochastic microcanonical Langevin dynamics.",
+      "smile"};
+  program.set_version_flag("--version", "smile " SMILE_VERSION);
+  program.footer("Exit status: 0 done, 1 a run failed, 2 wrong usage or configuration.");
+  program.require_subcommand(1);
+  smile::program::Action action;
+#ifdef SMILE_HAS_PIPELINE
+  smile::program::add_run(program, action);
+  smile::program::add_evaluate(program, action);
+  smile::program::add_predict(program, action);
+#endif
+  smile::program::add_check(program, action);
+  smile::program::add_list(program, action);
+  smile::program::add_unavailable(program, action);
+
+  // A wrong command is told with the right ones; CLI11 would only say that the word was not expected.
+  if (argc > 1 && argv[1][0] != '-') {
+    bool known = false;
+    std::string names;
+    for (const CLI::App* command : program.get_subcommands({})) {
+      known = known || command->get_name() == argv[1];
+      names += (names.empty() ? "" : ", ") + command->get_name();
+    }
+    if (!known) {
+      return report("command line: unknown command `" + std::string(argv[1]) + "`; the commands are " + names,
+                    2);
+    }
+  }
+  try {
+    program.parse(argc, argv);
+    return action();
+  } catch (const CLI::Success& success) {
+    return program.exit(success);  // --help, --version
+  } catch (const CLI::ParseError& error) {
+    return report_usage(program, error);
+  } catch (const smile::Error& error) {
+    return report(error.what(), error.exit_status());
+  } catch (const std::bad_alloc&) {
+    return report("memory: the machine has not enough for this run; use fewer chains or threads", 1);
+  } catch (const std::exception& error) {
+    return report(
+        std::string("smile: ") + error.what() + "; this is a fault of the program, please report it", 1);
+  }
 }

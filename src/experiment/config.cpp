@@ -105,6 +105,8 @@ std::string to_yaml(const Config& config) {
   std::vector<std::string> open;  // sections whose headings are written
   for (const Key& key : schema::keys()) {
     if (!key.when.holds(config) && !config.given.contains(std::string(key.path))) continue;
+    // Not known before the data are read (classification without hidden_structure).
+    if (key.path == "model.hidden_structure" && config.model.hidden_structure.empty()) continue;
     std::vector<std::string> parts;
     std::string_view rest = key.path;
     for (std::size_t dot; (dot = rest.find('.')) != std::string_view::npos; rest.remove_prefix(dot + 1)) {
@@ -205,11 +207,13 @@ void fit_to_data(Config& config, std::size_t training_rows, std::size_t classes)
           "write at most " + std::to_string(training_rows / 2) + ", or use the sampler mclmc");
     }
   }
-  if (config.task() == Task::classification && config.model.model == "FCN" &&
-      static_cast<std::size_t>(config.model.hidden_structure.back()) != classes) {
+  std::vector<std::int64_t>& widths = config.model.hidden_structure;
+  if (config.task() != Task::classification || config.model.model != "FCN") return;
+  if (widths.empty()) widths = {16, 16, 16, static_cast<std::int64_t>(classes)};
+  if (static_cast<std::size_t>(widths.back()) != classes) {
     throw Error(config.place("model.hidden_structure"),
-                "the last width is " + std::to_string(config.model.hidden_structure.back()) +
-                    ", but the data have " + std::to_string(classes) + " classes",
+                "the last width is " + std::to_string(widths.back()) + ", but the data have " +
+                    std::to_string(classes) + " classes",
                 "let the list end with " + std::to_string(classes));
   }
 }

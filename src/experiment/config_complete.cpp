@@ -62,7 +62,7 @@ void complete_microcanonical(Config& config) {
   } else if ((naive || automatic) && rule != usual) {
     const std::string base = sampler.name.substr(0, sampler.name.rfind('-'));
     throw Error(config.place(prefix + "step_size_rule"), "`" + rule + "` is not the rule of " + sampler.name,
-                "write `" + usual + "`, or the sampler `" + base + "`, which takes every rule");
+                "write `" + usual + "`, or the sampler " + base + ", which takes every rule");
   }
   for (const auto& [name, schedule] : {std::pair<std::string, const SchedulerConfig&>{
                                            "scheduler_config_warm", sampler.scheduler_config_warm},
@@ -84,7 +84,7 @@ void complete_microcanonical(Config& config) {
   if (rule == "turn" && !sampler.batch_size) {
     throw Error(config.place(prefix + "batch_size"),
                 "the turning-angle rule needs the noise of mini-batches, and all rows are one batch",
-                "give a batch_size, or use the sampler `mclmc`");
+                "give a batch_size, or use the sampler mclmc");
   }
 }
 
@@ -95,7 +95,7 @@ void complete_schedules(Config& config) {
     if (!given(config, key + "name")) sampler.scheduler_config_samp.name = "cosine";
     if (sampler.scheduler_config_samp.name != "cosine") {
       throw Error(config.place(key + "name"), "csgld needs a cyclic schedule",
-                  "write `cosine`, or use the sampler `sgld`");
+                  "write `cosine`, or use the sampler sgld");
     }
   }
   for (const bool warm : {true, false}) {
@@ -116,10 +116,7 @@ void complete_model(Config& config) {
   const std::string key = "model.hidden_structure";
   const std::string& task = config.data.task;
   if (model.hidden_structure.empty()) {
-    if (task == "class") {
-      throw Error(config.file + ": " + key, "a classification network needs its widths",
-                  "write the layers' widths with the number of classes as the last, such as `[16, 16, 3]`");
-    }
+    if (task == "class") return;  // The data will tell the number of classes: fit_to_data.
     model.hidden_structure = {16, 16, 16, task == "regr" ? 2 : 1};
   }
   const std::int64_t last = model.hidden_structure.back();

@@ -1,5 +1,6 @@
 #include "experiment/config_read.hpp"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -278,10 +279,55 @@ std::string read_text_file(const std::string& file) {
   return text;
 }
 
+namespace {
+
+/// Where the first event of a document stands.
+class FirstMark final : public YAML::EventHandler {
+ public:
+  YAML::Mark mark = YAML::Mark::null_mark();
+
+ private:
+  void see(const YAML::Mark& at) {
+    if (mark.is_null()) mark = at;
+  }
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& at, YAML::anchor_t) override { see(at); }
+  void OnAlias(const YAML::Mark& at, YAML::anchor_t) override { see(at); }
+  void OnScalar(const YAML::Mark& at, const std::string&, YAML::anchor_t, const std::string&) override {
+    see(at);
+  }
+  void OnSequenceStart(const YAML::Mark& at, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    see(at);
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& at, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    see(at);
+  }
+  void OnMapEnd() override {}
+};
+
+/// The mark of what follows the first document, or a null mark. YAML::LoadAll would do, but yaml-cpp 0.7
+/// never ends there on text such as ", a".
+YAML::Mark second_document(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  FirstMark first, second;
+  if (!parser.HandleNextDocument(first)) return YAML::Mark::null_mark();
+  if (!parser.HandleNextDocument(second)) return YAML::Mark::null_mark();
+  return second.mark.is_null() ? first.mark : second.mark;
+}
+
+}  // namespace
+
 YAML::Node parse_document(const std::string& text, const std::string& name) {
-  std::vector<YAML::Node> documents;
+  YAML::Node document;
+  YAML::Mark rest = YAML::Mark::null_mark();
   try {
-    documents = YAML::LoadAll(text);
+    document = YAML::Load(text);
+    rest = second_document(text);
   } catch (const YAML::Exception& exception) {
     const auto line = static_cast<std::size_t>(std::max(exception.mark.line, 0));
     std::istringstream lines(text);
@@ -295,17 +341,22 @@ YAML::Node parse_document(const std::string& text, const std::string& name) {
         "not valid YAML (" + shown(exception.msg) + ")",
         tab ? "indent with spaces instead of tabs" : "write `key: value` lines, indented with spaces");
   }
-  if (documents.size() > 1) {
-    throw Error(name + ":" + std::to_string(documents[1].Mark().line + 1), "a second document begins here",
-                "keep one document in a file (no `---` lines)");
+  if (!rest.is_null()) {
+    const std::string place = name + ":" + std::to_string(rest.line + 1);
+    if (("\n" + text).find("\n---") == std::string::npos) {
+      throw Error(place, "not valid YAML (what stands here belongs to no key)",
+                  "write `key: value` lines, indented with spaces");
+    }
+    throw Error(place, "a second document begins here", "keep one document in a file (no `---` lines)");
   }
-  if (documents.empty() || documents[0].IsNull())
+  if (document.IsNull() || !document.IsDefined()) {
     throw Error(name, "the file is empty", "write at least `data:` with `path` and `task`");
-  if (!documents[0].IsMap()) {
-    throw Error(name + ":1", shown_value(documents[0]) + " is not a mapping of keys",
+  }
+  if (!document.IsMap()) {
+    throw Error(name + ":1", shown_value(document) + " is not a mapping of keys",
                 "write `key: value` lines, such as `rng: 1`");
   }
-  return documents[0];
+  return document;
 }
 
 bool Walker::section(const std::string& path, const YAML::Node& value, const std::string& place) {

@@ -87,7 +87,7 @@ struct OptimizerConfig {
   /// linear: init_value → end_value over transition_steps, then constant.
   /// cosine_decay: init_value → peak_value linearly over warmup_steps, then to end_value by step decay_steps
   /// (which counts the warm-up), cosine to the power `exponent`. Steps are optimiser updates.
-  double init_value = 0.0, peak_value = 0.0, end_value = 0.0, exponent = 1.0;
+  double init_value = 0.0, peak_value = 0.01, end_value = 0.0, exponent = 1.0;
   std::int64_t warmup_steps = 0, decay_steps = 1, transition_steps = 1;
 };
 
@@ -288,7 +288,8 @@ std::string to_yaml(const Config& config);
 
 /// What can be checked only with the data at hand. A batch_size larger than the training part is an Error
 /// where it was given and becomes null (all rows) where it is the default; the turning-angle rule needs two
-/// batches an epoch; a classification network needs an output for each class.
+/// batches an epoch; a classification network needs an output for each class, and gets its hidden_structure
+/// here where none was given.
 /// @param classes  number of classes; ignored for regression
 void fit_to_data(Config& config, std::size_t training_rows, std::size_t classes = 0);
 

@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <csignal>
+#include <memory>
+
+#include "commands.hpp"
+#include "progress_printer.hpp"
+#include "smile/error.hpp"
+#include "smile/experiment/pipeline.hpp"
+
+namespace smile::program {
+namespace {
+
+std::atomic<bool> stop_requested{false};
+
+extern "C" void request_stop(int signal) {
+  stop_requested.store(true);
+  // A second Ctrl-C ends the program at once.
+  std::signal(signal, SIG_DFL);
+}
+
+struct RunArguments : ConfigArguments {
+  std::string out, device;
+  int threads = 0;
+  bool resume = false, quiet = false;
+};
+
+void print_ending(const RunSummary& summary, const std::string& again) {
+  if (summary.status == RunStatus::interrupted) {
+    fmt::print(stderr, "error: {}: interrupted, the checkpoint is written; go on with `{}`\n",
+               summary.directory, again);
+  } else if (summary.exit_status() != 0) {
+    const std::string reason =
+        summary.reason.empty() ? fmt::format("{} of {} chains failed", summary.failed_chains, summary.chains)
+                               : summary.reason;
+    fmt::print(stderr, "error: {}: {}; the draws so far are kept there, see status.json and the traces\n",
+               summary.directory, reason);
+  }
+}
+
+int run(const RunArguments& arguments) {
+  std::vector<Setting> settings = arguments.settings();
+  if (!arguments.device.empty()) settings.push_back({"device", arguments.device, "--device"});
+  RunOptions options;
+  options.out = arguments.out;
+  options.threads = arguments.threads;
+  options.resume = arguments.resume;
+  options.stop = &stop_requested;
+  const Config config = load_config(arguments.config, settings);
+  ProgressPrinter printer;
+  if (!arguments.quiet) {
+    print_warnings(config.warnings);
+    options.on_message = [&](const std::string& text) { printer.message(text); };
+    if (config.logging) options.on_progress = [&](const Progress& progress) { printer.show(progress); };
+  }
+  std::signal(SIGINT, request_stop);
+  std::signal(SIGTERM, request_stop);
+
+  if (!arguments.search.empty()) {
+    const SweepSummary summary = run_sweep(arguments.config, settings, arguments.search, options);
+    fmt::print("{}", sweep_table(summary));
+    if (summary.interrupted)
+      fmt::print(stderr, "error: {}: interrupted; give the same command again, finished runs are skipped\n",
+                 arguments.search);
+    return summary.exit_status();
+  }
+  const RunSummary summary = run_experiment(config, options);
+  if (summary.status == RunStatus::complete) fmt::print("{}", metrics_table(summary));
+  print_ending(summary, "smile run " + arguments.config + " --out " + summary.directory + " --resume");
+  return summary.exit_status();
+}
+
+}  // namespace
+
+void add_run(CLI::App& program, Action& action) {
+  CLI::App* command = program.add_subcommand("run", "Trains the ensemble, samples, evaluates");
+  const auto arguments = std::make_shared<RunArguments>();
+  add_config_arguments(*command, *arguments);
+  command
+      ->add_option("--out", arguments->out, "run directory; default: <saving_dir>/<experiment_name>/<time>")
+      ->type_name("DIR");
+  command->add_option("--threads", arguments->threads, "chains at a time; 0: one a core; changes no result")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+  command->add_flag("--resume", arguments->resume, "go on with an interrupted run");
+  command->add_option("--device", arguments->device, "cpu or cuda")->type_name("NAME");
+  command->add_flag("--quiet", arguments->quiet, "no progress, no warnings");
+  command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace smile::program

@@ -1,0 +1,39 @@
+/// The commands of the program. Each adds its options to the parser and leaves in `action` what is to be
+/// done, which returns the exit status: 0 done, 1 a run failed, 2 wrong usage (thrown as Error).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "smile/experiment/config.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace smile::program {
+
+using Action = std::function<int()>;
+
+void add_run(CLI::App& program, Action& action);
+void add_check(CLI::App& program, Action& action);
+void add_list(CLI::App& program, Action& action);
+void add_evaluate(CLI::App& program, Action& action);
+void add_predict(CLI::App& program, Action& action);
+/// Commands that are known and not there yet.
+void add_unavailable(CLI::App& program, Action& action);
+
+/// CONFIG, --search and --set of run and check.
+struct ConfigArguments {
+  std::string config, search;
+  std::vector<std::string> set;
+  /// The options of --set in order.
+  std::vector<Setting> settings() const;
+};
+void add_config_arguments(CLI::App& command, ConfigArguments& arguments);
+
+/// Writes "warning: …" lines to stderr.
+void print_warnings(const std::vector<std::string>& warnings);
+
+}  // namespace smile::program

@@ -1,0 +1,35 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "commands.hpp"
+
+namespace smile::program {
+
+void add_config_arguments(CLI::App& command, ConfigArguments& arguments) {
+  command.add_option("config", arguments.config, "the configuration, a YAML file")
+      ->required()
+      ->type_name("CONFIG.yaml");
+  command
+      .add_option("--search", arguments.search,
+                  "a file with lists at its leaves: one run for each combination")
+      ->type_name("SWEEP.yaml");
+  command
+      .add_option("--set", arguments.set,
+                  "set a key, such as training.sampler.step_size=0.01; may be repeated")
+      ->type_name("a.b.c=value")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+std::vector<Setting> ConfigArguments::settings() const {
+  std::vector<Setting> settings;
+  for (const std::string& text : set) settings.push_back(parse_setting(text));
+  return settings;
+}
+
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
+}
+
+}  // namespace smile::program
