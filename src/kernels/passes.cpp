@@ -1,98 +1,104 @@
-// The passes on host vectors. This file forwards to the plain forms of reference/.
+// The passes on host vectors: each goes to its vector form for the instruction set in use.
 #include "smile/kernels/passes.hpp"
 
-#include "kernels/reference/passes.hpp"
+#include "kernels/simd/tables.hpp"
 
 namespace smile::kernels {
 
-#define SMILE_INSTANTIATE(T)                                                                                          \
-  template <>                                                                                                         \
-  MomentumSums reduce(const HostVector<T>& g, const HostVector<T>& u, const Metric<HostVector<T>>& m) {                \
-    return reference::reduce(g, u, m);                                                                                \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  bool kick_drift(HostVector<T>& u, const HostVector<T>& g, const Metric<HostVector<T>>& m, Kick k,                   \
-                  const HostVector<T>& a, HostVector<T>& b, double h) {                                               \
-    return reference::kick_drift(u, g, m, k, a, b, h);                                                                \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  void kick(HostVector<T>& u, const HostVector<T>& g, const Metric<HostVector<T>>& m, Kick k) {                       \
-    reference::kick(u, g, m, k);                                                                                      \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  bool drift(const HostVector<T>& u, const Metric<HostVector<T>>& m, const HostVector<T>& a, HostVector<T>& b,        \
-             double h) {                                                                                              \
-    return reference::drift(u, m, a, b, h);                                                                           \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  ClosingSums reduce_closing(const HostVector<T>& g, const HostVector<T>& u, const HostVector<T>* mean,               \
-                             const Metric<HostVector<T>>& m, const MovingEstimate& e, Normalisation n, double r) {    \
-    return reference::reduce_closing(g, u, mean, m, e, n, r);                                                         \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  bool close_and_open(HostVector<T>& u, HostVector<T>& v, const HostVector<T>& g, HostVector<T>* mean,                \
-                      HostVector<T>* variance, const Scaling& now, const Scaling& next, const MovingEstimate& e,      \
-                      Kick closing, Kick opening, const HostVector<T>& a, HostVector<T>& b, double h) {               \
-    return reference::close_and_open(u, v, g, mean, variance, now, next, e, closing, opening, a, b, h);               \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  void absorb(const HostVector<T>& g, HostVector<T>* mean, HostVector<T>& variance, const MovingEstimate& e) {        \
-    reference::absorb(g, mean, variance, e);                                                                          \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  Scaling normalise(const HostVector<T>& variance, Normalisation n, double r) {                                       \
-    return reference::normalise(variance, n, r);                                                                      \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  void refresh(HostVector<T>& u, const HostVector<T>& z, double nu) {                                                 \
-    reference::refresh(u, z, nu);                                                                                     \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  void unit_direction(HostVector<T>& u, const HostVector<T>& z) {                                                     \
-    reference::unit_direction(u, z);                                                                                  \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  MomentumSums examine(const HostVector<T>& g) {                                                                      \
-    return reference::examine(g);                                                                                     \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  void clip(HostVector<T>& g, double limit, bool zero_nan) {                                                          \
-    reference::clip(g, limit, zero_nan);                                                                              \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  bool all_finite(const HostVector<T>& x) {                                                                           \
-    return reference::all_finite(x);                                                                                  \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  double norm2(const HostVector<T>& x) {                                                                              \
-    return reference::norm2(x);                                                                                       \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  void add_scaled(HostVector<T>& x, const HostVector<T>& g, double a, const HostVector<T>& z, double b) {             \
-    reference::add_scaled(x, g, a, z, b);                                                                             \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  void psgld_update(HostVector<T>& x, HostVector<T>& v, const HostVector<T>& g, const HostVector<T>& z,               \
-                    const PsgldUpdate& p) {                                                                           \
-    reference::psgld_update(x, v, g, z, p);                                                                           \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  double momentum_update(HostVector<T>& x, HostVector<T>& v, const HostVector<T>& g, const HostVector<T>& z,          \
-                         double a, double b, double c, double e) {                                                    \
-    return reference::momentum_update(x, v, g, z, a, b, c, e);                                                        \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  void adapt_scale(HostVector<T>& tau, HostVector<T>& mean, HostVector<T>& variance, const HostVector<T>& g) {        \
-    reference::adapt_scale(tau, mean, variance, g);                                                                   \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  void adapt_rms(HostVector<T>& variance, const HostVector<T>& g, double rho) {                                       \
-    reference::adapt_rms(variance, g, rho);                                                                           \
-  }                                                                                                                   \
-  template <>                                                                                                         \
-  void scaled_momentum_update(HostVector<T>& x, HostVector<T>& v, const HostVector<T>& variance,                      \
-                              const HostVector<T>& g, const HostVector<T>& z, double step_size, double friction) {    \
-    reference::scaled_momentum_update(x, v, variance, g, z, step_size, friction);                                     \
+#define SMILE_INSTANTIATE(T)                                                                                 \
+  template <>                                                                                                \
+  MomentumSums reduce(const HostVector<T>& g, const HostVector<T>& u, const Metric<HostVector<T>>& m) {      \
+    return simd::momentum<T>().reduce(g, u, m);                                                              \
+  }                                                                                                          \
+  template <>                                                                                                \
+  bool kick_drift(HostVector<T>& u, const HostVector<T>& g, const Metric<HostVector<T>>& m, Kick k,          \
+                  const HostVector<T>& a, HostVector<T>& b, double h) {                                      \
+    return simd::momentum<T>().kick_drift(u, g, m, k, a, b, h);                                              \
+  }                                                                                                          \
+  template <>                                                                                                \
+  void kick(HostVector<T>& u, const HostVector<T>& g, const Metric<HostVector<T>>& m, Kick k) {              \
+    simd::momentum<T>().kick(u, g, m, k);                                                                    \
+  }                                                                                                          \
+  template <>                                                                                                \
+  bool drift(const HostVector<T>& u, const Metric<HostVector<T>>& m, const HostVector<T>& a,                 \
+             HostVector<T>& b, double h) {                                                                   \
+    return simd::momentum<T>().drift(u, m, a, b, h);                                                         \
+  }                                                                                                          \
+  template <>                                                                                                \
+  ClosingSums reduce_closing(const HostVector<T>& g, const HostVector<T>& u, const HostVector<T>* mean,      \
+                             const Metric<HostVector<T>>& m, const MovingEstimate& e, Normalisation n,       \
+                             double r) {                                                                     \
+    return simd::closing<T>().reduce_closing(g, u, mean, m, e, n, r);                                        \
+  }                                                                                                          \
+  template <>                                                                                                \
+  bool close_and_open(HostVector<T>& u, HostVector<T>& v, const HostVector<T>& g, HostVector<T>* mean,       \
+                      HostVector<T>* variance, const Scaling& now, const Scaling& next,                      \
+                      const MovingEstimate& e, Kick closing, Kick opening, const HostVector<T>& a,           \
+                      HostVector<T>& b, double h) {                                                          \
+    return simd::preconditioner<T>().close_and_open(u, v, g, mean, variance, now, next, e, closing, opening, \
+                                                    a, b, h);                                                \
+  }                                                                                                          \
+  template <>                                                                                                \
+  void absorb(const HostVector<T>& g, HostVector<T>* mean, HostVector<T>& variance,                          \
+              const MovingEstimate& e) {                                                                     \
+    simd::preconditioner<T>().absorb(g, mean, variance, e);                                                  \
+  }                                                                                                          \
+  template <>                                                                                                \
+  Scaling normalise(const HostVector<T>& variance, Normalisation n, double r) {                              \
+    return simd::preconditioner<T>().normalise(variance, n, r);                                              \
+  }                                                                                                          \
+  template <>                                                                                                \
+  void refresh(HostVector<T>& u, const HostVector<T>& z, double nu) {                                        \
+    simd::vectors<T>().refresh(u, z, nu);                                                                    \
+  }                                                                                                          \
+  template <>                                                                                                \
+  void unit_direction(HostVector<T>& u, const HostVector<T>& z) {                                            \
+    simd::vectors<T>().unit_direction(u, z);                                                                 \
+  }                                                                                                          \
+  template <>                                                                                                \
+  MomentumSums examine(const HostVector<T>& g) {                                                             \
+    return simd::vectors<T>().examine(g);                                                                    \
+  }                                                                                                          \
+  template <>                                                                                                \
+  void clip(HostVector<T>& g, double limit, bool zero_nan) {                                                 \
+    simd::vectors<T>().clip(g, limit, zero_nan);                                                             \
+  }                                                                                                          \
+  template <>                                                                                                \
+  bool all_finite(const HostVector<T>& x) {                                                                  \
+    return simd::vectors<T>().all_finite(x);                                                                 \
+  }                                                                                                          \
+  template <>                                                                                                \
+  double norm2(const HostVector<T>& x) {                                                                     \
+    return simd::vectors<T>().norm2(x);                                                                      \
+  }                                                                                                          \
+  template <>                                                                                                \
+  void add_scaled(HostVector<T>& x, const HostVector<T>& g, double a, const HostVector<T>& z, double b) {    \
+    simd::baselines<T>().add_scaled(x, g, a, z, b);                                                          \
+  }                                                                                                          \
+  template <>                                                                                                \
+  void psgld_update(HostVector<T>& x, HostVector<T>& v, const HostVector<T>& g, const HostVector<T>& z,      \
+                    const PsgldUpdate& p) {                                                                  \
+    simd::baselines<T>().psgld_update(x, v, g, z, p);                                                        \
+  }                                                                                                          \
+  template <>                                                                                                \
+  double momentum_update(HostVector<T>& x, HostVector<T>& v, const HostVector<T>& g, const HostVector<T>& z, \
+                         double a, double b, double c, double e) {                                           \
+    return simd::baselines<T>().momentum_update(x, v, g, z, a, b, c, e);                                     \
+  }                                                                                                          \
+  template <>                                                                                                \
+  void adapt_scale(HostVector<T>& tau, HostVector<T>& mean, HostVector<T>& variance,                         \
+                   const HostVector<T>& g) {                                                                 \
+    simd::baselines<T>().adapt_scale(tau, mean, variance, g);                                                \
+  }                                                                                                          \
+  template <>                                                                                                \
+  void adapt_rms(HostVector<T>& variance, const HostVector<T>& g, double rho) {                              \
+    simd::baselines<T>().adapt_rms(variance, g, rho);                                                        \
+  }                                                                                                          \
+  template <>                                                                                                \
+  void scaled_momentum_update(HostVector<T>& x, HostVector<T>& v, const HostVector<T>& variance,             \
+                              const HostVector<T>& g, const HostVector<T>& z, double step_size,              \
+                              double friction) {                                                             \
+    simd::baselines<T>().scaled_momentum_update(x, v, variance, g, z, step_size, friction);                  \
   }
 
 SMILE_INSTANTIATE(float)
