@@ -158,12 +158,12 @@ HWY_EXPORT(baselines_double);
 
 template <>
 const BaselineTable<float>& baselines<float>() {
-  apply_environment();
+  apply_simd_environment();
   return *HWY_DYNAMIC_DISPATCH(baselines_float)();
 }
 template <>
 const BaselineTable<double>& baselines<double>() {
-  apply_environment();
+  apply_simd_environment();
   return *HWY_DYNAMIC_DISPATCH(baselines_double)();
 }
 

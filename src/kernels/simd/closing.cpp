@@ -350,12 +350,12 @@ HWY_EXPORT(closing_double);
 
 template <>
 const ClosingTable<float>& closing<float>() {
-  apply_environment();
+  apply_simd_environment();
   return *HWY_DYNAMIC_DISPATCH(closing_float)();
 }
 template <>
 const ClosingTable<double>& closing<double>() {
-  apply_environment();
+  apply_simd_environment();
   return *HWY_DYNAMIC_DISPATCH(closing_double)();
 }
 

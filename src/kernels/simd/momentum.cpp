@@ -176,12 +176,12 @@ HWY_EXPORT(momentum_double);
 
 template <>
 const MomentumTable<float>& momentum<float>() {
-  apply_environment();
+  apply_simd_environment();
   return *HWY_DYNAMIC_DISPATCH(momentum_float)();
 }
 template <>
 const MomentumTable<double>& momentum<double>() {
-  apply_environment();
+  apply_simd_environment();
   return *HWY_DYNAMIC_DISPATCH(momentum_double)();
 }
 

@@ -190,12 +190,12 @@ HWY_EXPORT(preconditioner_double);
 
 template <>
 const PreconditionerTable<float>& preconditioner<float>() {
-  apply_environment();
+  apply_simd_environment();
   return *HWY_DYNAMIC_DISPATCH(preconditioner_float)();
 }
 template <>
 const PreconditionerTable<double>& preconditioner<double>() {
-  apply_environment();
+  apply_simd_environment();
   return *HWY_DYNAMIC_DISPATCH(preconditioner_double)();
 }
 

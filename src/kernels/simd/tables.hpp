@@ -3,12 +3,10 @@
 /// time.
 #pragma once
 
+#include "smile/instruction_set.hpp"
 #include "smile/kernels/passes.hpp"
 
 namespace smile::kernels::simd {
-
-/// Honours SMILE_SIMD; called before the first choice. Throws Error where the name is not known.
-void apply_environment();
 
 template <class T>
 struct MomentumTable {

@@ -132,12 +132,12 @@ HWY_EXPORT(vectors_double);
 
 template <>
 const VectorTable<float>& vectors<float>() {
-  apply_environment();
+  apply_simd_environment();
   return *HWY_DYNAMIC_DISPATCH(vectors_float)();
 }
 template <>
 const VectorTable<double>& vectors<double>() {
-  apply_environment();
+  apply_simd_environment();
   return *HWY_DYNAMIC_DISPATCH(vectors_double)();
 }
 

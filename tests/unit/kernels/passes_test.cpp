@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/reference/passes.hpp"
-#include "smile/kernels/instruction_set.hpp"
+#include "smile/instruction_set.hpp"
 
 namespace smile {
 namespace {

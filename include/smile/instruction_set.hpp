@@ -8,7 +8,8 @@
 
 namespace smile {
 
-/// Name of the one in use: "avx512", "avx2", "baseline", or Highway's own name on another architecture.
+/// Name of the one in use: "avx3" (AVX-512), "avx2", "baseline", or Highway's own name on another
+/// architecture.
 std::string instruction_set();
 
 /// Those that this machine can run, best first.
@@ -17,5 +18,9 @@ std::vector<std::string> available_instruction_sets();
 /// Forces one for the whole process; "" goes back to the best. Not while another thread computes.
 /// Throws Error for a name that this machine cannot run.
 void force_instruction_set(std::string_view name);
+
+/// Honours SMILE_SIMD; the vector code calls it before it first chooses. Throws Error for a name that this
+/// machine cannot run.
+void apply_simd_environment();
 
 }  // namespace smile

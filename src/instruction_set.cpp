@@ -1,4 +1,4 @@
-#include "smile/kernels/instruction_set.hpp"
+#include "smile/instruction_set.hpp"
 
 #include <hwy/highway.h>
 
@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "kernels/simd/tables.hpp"
 #include "smile/error.hpp"
 
 namespace smile {
@@ -16,7 +15,7 @@ std::string name_of(std::int64_t target) {
 #if HWY_ARCH_X86
   switch (target) {
     case HWY_AVX3:
-      return "avx512";
+      return "avx3";
     case HWY_AVX2:
       return "avx2";
     case HWY_STATIC_TARGET:
@@ -71,7 +70,7 @@ void force(std::string_view name, const std::string& where) {
 }  // namespace
 
 std::string instruction_set() {
-  kernels::simd::apply_environment();
+  apply_simd_environment();
   return name_of(usable_targets().front());
 }
 
@@ -82,13 +81,11 @@ std::vector<std::string> available_instruction_sets() {
 }
 
 void force_instruction_set(std::string_view name) {
-  kernels::simd::apply_environment();
+  apply_simd_environment();
   force(name, "instruction set");
 }
 
-namespace kernels::simd {
-
-void apply_environment() {
+void apply_simd_environment() {
   static const bool applied = [] {
     machine_targets();
     if (const char* name = std::getenv("SMILE_SIMD"); name && *name) force(name, "SMILE_SIMD");
@@ -97,5 +94,4 @@ void apply_environment() {
   (void)applied;
 }
 
-}  // namespace kernels::simd
 }  // namespace smile
