@@ -1,0 +1,193 @@
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "smile/data/npy.hpp"
+#include "smile/ensemble/stream_normals.hpp"
+#include "smile/error.hpp"
+#include "toy.hpp"
+
+namespace smile {
+namespace {
+
+using toy::bytes_of;
+using toy::Folder;
+using toy::options_for;
+
+const SamplingPlan kPlan{400, 700};
+
+std::vector<ChainRecord> run(const EnsembleOptions& options, const std::string& sampler = "psmile-auto") {
+  return run_ensemble(options, [&](std::uint32_t chain) { return toy::make_chain(sampler, kPlan, chain); });
+}
+
+void expect_same_files(const std::filesystem::path& a, const std::filesystem::path& b, std::uint32_t chain) {
+  ASSERT_FALSE(bytes_of(draws_path(a, chain)).empty());
+  EXPECT_TRUE(bytes_of(draws_path(a, chain)) == bytes_of(draws_path(b, chain))) << "draws of chain " << chain;
+  EXPECT_TRUE(bytes_of(warmup_draws_path(a, chain)) == bytes_of(warmup_draws_path(b, chain)));
+  EXPECT_TRUE(bytes_of(trace_path(a, chain)) == bytes_of(trace_path(b, chain))) << "trace of chain " << chain;
+  EXPECT_TRUE(bytes_of(monitor_path(a, chain)) == bytes_of(monitor_path(b, chain)));
+}
+
+TEST(EnsembleRunner, DrawsDoNotDependOnTheNumberOfThreads) {
+  Folder one, two, seven;
+  run(options_for(one.path(), 5, 1));
+  run(options_for(two.path(), 5, 2));
+  run(options_for(seven.path(), 5, 7));
+  for (std::uint32_t c = 0; c < 5; ++c) {
+    expect_same_files(one.path(), two.path(), c);
+    expect_same_files(one.path(), seven.path(), c);
+  }
+  EXPECT_NE(bytes_of(draws_path(one.path(), 0)), bytes_of(draws_path(one.path(), 1)));
+}
+
+TEST(EnsembleRunner, AChainDoesNotDependOnWhichOthersRun) {
+  Folder all, some;
+  run(options_for(all.path(), 4, 2));
+  EnsembleOptions options = options_for(some.path(), 0, 1);
+  options.chains = {3, 1};
+  const auto records = run(options);
+  EXPECT_EQ(records[0].chain, 3u);
+  expect_same_files(all.path(), some.path(), 3);
+  expect_same_files(all.path(), some.path(), 1);
+  EXPECT_FALSE(std::filesystem::exists(draws_path(some.path(), 0)));
+}
+
+TEST(EnsembleRunner, StoresTheStepsThatTheSpecNames) {
+  Folder folder;
+  EnsembleOptions options = options_for(folder.path(), 1, 1);
+  const auto records = run(options);
+  // t = 0, 3, 6, … below 700; and likewise in warm-up.
+  EXPECT_EQ(records[0].stored, 234u);
+  EXPECT_EQ(NpyRows(draws_path(folder.path(), 0)).rows(), 234u);
+  EXPECT_EQ(NpyRows(warmup_draws_path(folder.path(), 0)).rows(), 134u);
+  EXPECT_EQ(records[0].monitor.warmup.steps, 400u);
+  EXPECT_EQ(records[0].monitor.sampling.steps, 700u);
+
+  // The first draw is the state after the first step of the sampling phase, the second three steps later.
+  auto setup = toy::make_chain("psmile-auto", kPlan, 0);
+  StreamNormals<ChainVector> normals(42, 0);
+  setup.sampler->start(setup.start, *setup.target, normals);
+  const NpyRows rows(draws_path(folder.path(), 0));
+  for (std::uint64_t t = 1; t <= 404; ++t) {
+    setup.sampler->step(*setup.target, normals, t);
+    if (t != 401 && t != 404) continue;
+    const auto row = rows.row(t == 401 ? 0 : 1);
+    for (std::size_t i = 0; i < toy::kDimension; ++i) ASSERT_EQ(row[i], setup.sampler->position()[i]);
+  }
+}
+
+class Resumes : public testing::TestWithParam<std::string> {};
+
+TEST_P(Resumes, ToTheSameBytesAfterStopsAnywhere) {
+  Folder whole, broken;
+  run(options_for(whole.path(), 2, 1), GetParam());
+
+  EnsembleOptions options = options_for(broken.path(), 2, 1);
+  std::atomic<bool> stop{false};
+  options.stop = &stop;
+  int stops = 0;
+  for (;; ++stops) {
+    ASSERT_LT(stops, 100);
+    stop = false;
+    options.resume = stops > 0;
+    // Every session is stopped by its own target, after a number of evaluations that differs from session to
+    // session; one of them falls into each phase.
+    const std::uint64_t after = 97 + 61 * std::uint64_t(stops);
+    const auto records = run_ensemble(options, [&](std::uint32_t chain) {
+      auto setup = toy::make_chain(GetParam(), kPlan, chain);
+      static_cast<toy::NoisyGaussian&>(*setup.target).on_evaluation = [&stop, after](std::uint64_t n) {
+        if (n == after) stop = true;
+      };
+      return setup;
+    });
+    if (records[0].status == ChainStatus::complete && records[1].status == ChainStatus::complete) break;
+  }
+  EXPECT_GE(stops, 3);
+  expect_same_files(whole.path(), broken.path(), 0);
+  expect_same_files(whole.path(), broken.path(), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Samplers, Resumes,
+                         testing::Values("smile", "psmile", "psmile-auto", "psmile-refreshed", "mclmc",
+                                         "sgld", "sghmc", "sgnht", "adasghmc"));
+
+TEST(EnsembleRunner, MonitorsSurviveAResume) {
+  Folder whole, broken;
+  const auto expected = run(options_for(whole.path(), 1, 1));
+  EnsembleOptions options = options_for(broken.path(), 1, 1);
+  std::atomic<bool> stop{false};
+  options.stop = &stop;
+  run_ensemble(options, [&](std::uint32_t chain) {
+    auto setup = toy::make_chain("psmile-auto", kPlan, chain);
+    static_cast<toy::NoisyGaussian&>(*setup.target).on_evaluation = [&](std::uint64_t n) {
+      stop = n >= 1500;
+    };
+    return setup;
+  });
+  stop = false;
+  options.resume = true;
+  const auto resumed = run(options);
+  EXPECT_EQ(expected[0].monitor.sampling.refused(), resumed[0].monitor.sampling.refused());
+  EXPECT_GT(resumed[0].monitor.sampling.refused(), 0u);
+  EXPECT_EQ(expected[0].monitor.energy.counts, resumed[0].monitor.energy.counts);
+  EXPECT_EQ(expected[0].monitor.sampling.log_step_size, resumed[0].monitor.sampling.log_step_size);
+  EXPECT_EQ(expected[0].tuned, resumed[0].tuned);
+}
+
+TEST(EnsembleRunner, AChainThatBreaksFailsWithItsCauseAndTheOthersGoOn) {
+  Folder folder;
+  EnsembleOptions options = options_for(folder.path(), 3, 2);
+  const auto make = [&](std::uint32_t chain) {
+    auto setup = toy::make_chain("psmile", kPlan, chain);
+    if (chain == 1) static_cast<toy::NoisyGaussian&>(*setup.target).breaks_from = 500;
+    return setup;
+  };
+  const auto records = run_ensemble(options, make);
+  EXPECT_EQ(records[0].status, ChainStatus::complete);
+  EXPECT_EQ(records[2].status, ChainStatus::complete);
+  EXPECT_EQ(records[1].status, ChainStatus::failed);
+  EXPECT_NE(records[1].reason.find("log-density"), std::string::npos) << records[1].reason;
+  // 51 of the last 100: the step after the 50th non-finite one.
+  EXPECT_EQ(records[1].step, 550u);
+  // A failed chain stays failed: going on would give the same.
+  options.resume = true;
+  const auto again = run_ensemble(options, make);
+  EXPECT_EQ(again[1].status, ChainStatus::failed);
+  EXPECT_EQ(again[1].reason, records[1].reason);
+}
+
+TEST(EnsembleRunner, RefusesACheckpointOfAnotherConfiguration) {
+  Folder folder;
+  EnsembleOptions options = options_for(folder.path(), 1, 1);
+  run(options);
+  options.resume = true;
+  options.digest = "other";
+  try {
+    run(options);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("another configuration"), std::string::npos);
+    EXPECT_EQ(error.exit_status(), 1);
+  }
+}
+
+TEST(EnsembleRunner, TracesAreThinnedAndHaveEveryColumn) {
+  Folder folder;
+  EnsembleOptions options = options_for(folder.path(), 1, 1);
+  const SamplingPlan plan{1000, 6000};
+  run_ensemble(options, [&](std::uint32_t chain) { return toy::make_chain("psmile", plan, chain); });
+  std::istringstream lines(bytes_of(trace_path(folder.path(), 0)));
+  std::string line;
+  std::getline(lines, line);
+  const auto columns = std::count(line.begin(), line.end(), ',');
+  std::size_t rows = 0;
+  while (std::getline(lines, line)) {
+    ++rows;
+    ASSERT_EQ(std::count(line.begin(), line.end(), ','), columns) << line;
+  }
+  EXPECT_GE(rows, 1500u);
+  EXPECT_LE(rows, 2001u);
+}
+
+}  // namespace
+}  // namespace smile
