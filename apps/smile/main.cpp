@@ -38,13 +38,11 @@ int main(int argc, char** argv) {
   program.footer("Exit status: 0 done, 1 a run failed, 2 wrong usage or configuration.");
   program.require_subcommand(1);
   smile::program::Action action;
-#ifdef SMILE_HAS_PIPELINE
   smile::program::add_run(program, action);
-  smile::program::add_evaluate(program, action);
-  smile::program::add_predict(program, action);
-#endif
   smile::program::add_check(program, action);
   smile::program::add_list(program, action);
+  smile::program::add_evaluate(program, action);
+  smile::program::add_predict(program, action);
   smile::program::add_unavailable(program, action);
 
   // A wrong command is told with the right ones; CLI11 would only say that the word was not expected.
