@@ -36,11 +36,6 @@ std::shared_ptr<const Prior> prior_of(const PriorConfig& config, const Parameter
 
 void check_lengths(const Experiment& e) {
   const SamplerConfig& sampler = e.config.training.sampler;
-  const std::size_t n = e.observations();
-  if (sampler.is_stochastic() && sampler.batch_size && std::size_t(*sampler.batch_size) > n)
-    throw Error("training.sampler.batch_size",
-                fmt::format("{} is more than the {} training rows", *sampler.batch_size, n),
-                fmt::format("set it to at most {}, or to null for all rows", n));
   const auto& lengths = e.lengths;
   if (lengths.thinning > lengths.plan.sampling_steps)
     throw Error("training.sampler.n_thinning",
@@ -56,17 +51,14 @@ void check_lengths(const Experiment& e) {
 
 }  // namespace
 
-Experiment prepare(const Config& config) {
+Experiment prepare(const Config& given) {
   Experiment e;
-  e.config = config;
+  e.config = given;
+  const Config& config = e.config;
   Dataset dataset = load_dataset(config.data.path, table_options(config), dataset_options(config));
   e.info = std::move(dataset.info);
+  fit_to_data(e.config, dataset.train.rows, e.info.labels.classes());
   e.spec = fcn_spec(config, e.info.inputs());
-  if (config.task() == Task::classification && e.spec.outputs() != e.info.labels.classes())
-    throw Error("model.hidden_structure",
-                fmt::format("the last layer has {} units and the data has {} classes", e.spec.outputs(),
-                            e.info.labels.classes()),
-                fmt::format("end hidden_structure with {}", e.info.labels.classes()));
   e.spec.validate();
   e.layout = e.spec.layout();
   const std::size_t inputs = e.info.inputs();
@@ -75,7 +67,8 @@ Experiment prepare(const Config& config) {
   dataset.test.rows = tested;
   dataset.test.features.resize(tested * inputs);
   dataset.test.targets.resize(tested);
-  e.test_rows = std::make_shared<const FcnData<float>>(tested, inputs, dataset.test.features, dataset.test.targets);
+  e.test_rows =
+      std::make_shared<const FcnData<float>>(tested, inputs, dataset.test.features, dataset.test.targets);
   e.valid = std::move(dataset.valid);
   e.test = std::move(dataset.test);
   e.prior = prior_of(config.training.sampler.prior_config, e.layout, e.seed());
