@@ -269,6 +269,17 @@ TEST(Dataset, the_splits_file_brings_everything_back) {
   EXPECT_EQ(back.seed, 18446744073709551615ULL);
 }
 
+TEST(Dataset, the_splits_file_of_a_regression_comes_back) {
+  const TemporaryFolder folder;
+  const DatasetInfo info = assemble_dataset(numbers(40), {}).info;
+  save_dataset_info(info, folder / "dataset_splits.npz");
+  const DatasetInfo back = load_dataset_info(folder / "dataset_splits.npz");
+  EXPECT_EQ(back.labels.classes(), 0U);
+  EXPECT_EQ(back.normalisation.target_mean, info.normalisation.target_mean);
+  EXPECT_EQ(back.normalisation.target_sd, info.normalisation.target_sd);
+  EXPECT_EQ(back.feature_categories.size(), 2U);
+}
+
 TEST(PredictionRows, columns_are_found_by_name_or_place) {
   const TemporaryFolder folder;
   std::string text = "a,wind,y\n";

@@ -105,6 +105,12 @@ TEST(Npy, an_archive_comes_back_and_is_the_same_each_time) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "a.npz: has no array 'y'; the arrays there are: x, names");
   }
+  const NamedArray empty[] = {{"numbers", NpyArray({0, 3}, std::vector<double>{})},
+                              {"words", NpyArray({0}, std::vector<std::string>{})}};
+  write_npz(folder / "empty.npz", empty);
+  const auto nothing = read_npz(folder / "empty.npz");
+  EXPECT_EQ(array_named(nothing, "numbers", "empty.npz").shape(), (std::vector<std::size_t>{0, 3}));
+  EXPECT_TRUE(array_named(nothing, "words", "empty.npz").strings().empty());
   write_npz(folder / "none.npz", {});
   EXPECT_TRUE(read_npz(folder / "none.npz").empty());
 }
