@@ -23,10 +23,11 @@ std::size_t bin_of(double value, std::size_t bins) {
   return bin;
 }
 
-/// @param binned  index of the class whose probability is binned, from a row and its label
-template <class Binned>
+/// @param binned   class whose probability is binned, and
+/// @param correct  whether the prediction is right, both from the index of a point and its row
+template <class Binned, class Correct>
 Reliability diagram(std::span<const double> probabilities, std::span<const std::uint32_t> labels,
-                    std::size_t classes, std::size_t bins, Binned binned) {
+                    std::size_t classes, std::size_t bins, Binned binned, Correct correct) {
   if (bins == 0) throw Error("reliability diagram", "no bins", "ask for at least one bin");
   if (labels.empty() || probabilities.size() != labels.size() * classes)
     throw Error("reliability diagram",
@@ -37,14 +38,14 @@ Reliability diagram(std::span<const double> probabilities, std::span<const std::
   Reliability out{0, std::vector<std::size_t>(bins), std::vector<double>(bins), std::vector<double>(bins)};
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const auto row = probabilities.subspan(i * classes, classes);
-    const double value = row[binned(row, labels[i])];
+    const double value = row[binned(i, row)];
     if (std::isnan(value)) {  // belongs to no bin
       out.ece = nan;
       continue;
     }
     const std::size_t bin = bin_of(value, bins);
     ++out.count[bin];
-    out.accuracy[bin] += argmax(row) == labels[i];
+    out.accuracy[bin] += correct(i, row);
     out.confidence[bin] += value;
   }
   for (std::size_t b = 0; b < bins; ++b) {
@@ -60,15 +61,25 @@ Reliability diagram(std::span<const double> probabilities, std::span<const std::
 
 Reliability reliability(std::span<const double> probabilities, std::span<const std::uint32_t> labels,
                         std::size_t classes, std::size_t bins) {
-  return diagram(probabilities, labels, classes, bins,
-                 [](std::span<const double> row, std::uint32_t) { return argmax(row); });
+  using Row = std::span<const double>;
+  return diagram(
+      probabilities, labels, classes, bins, [](std::size_t, Row row) { return argmax(row); },
+      [&](std::size_t i, Row row) { return argmax(row) == labels[i]; });
 }
 
 Reliability true_class_reliability(std::span<const double> probabilities,
-                                   std::span<const std::uint32_t> labels, std::size_t classes,
+                                   std::span<const std::uint32_t> labels,
+                                   std::span<const std::uint32_t> predicted, std::size_t classes,
                                    std::size_t bins) {
-  return diagram(probabilities, labels, classes, bins,
-                 [](std::span<const double>, std::uint32_t label) { return label; });
+  if (predicted.size() != labels.size())
+    throw Error(
+        "reliability diagram",
+        std::to_string(predicted.size()) + " predictions for " + std::to_string(labels.size()) + " labels",
+        "give one a point");
+  using Row = std::span<const double>;
+  return diagram(
+      probabilities, labels, classes, bins, [&](std::size_t i, Row) { return labels[i]; },
+      [&](std::size_t i, Row) { return predicted[i] == labels[i]; });
 }
 
 }  // namespace smile

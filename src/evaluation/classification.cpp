@@ -186,7 +186,8 @@ ClassificationMetrics ClassificationAccumulator::metrics() const {
     out.auroc = macro_auroc(probabilities, s.labels, classes);
   }
   out.reliability = reliability(probabilities, s.labels, classes, s.options.bins);
-  out.true_class_reliability = true_class_reliability(probabilities, s.labels, classes, s.options.bins);
+  out.true_class_reliability =
+      true_class_reliability(probabilities, s.labels, out.majority_vote, classes, s.options.bins);
   out.mean_entropy = mean_of(out.entropy);
   out.mean_mutual_information = mean_of(out.mutual_information);
   out.nonfinite = s.nonfinite;

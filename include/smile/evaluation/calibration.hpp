@@ -23,11 +23,13 @@ struct Reliability {
 Reliability reliability(std::span<const double> probabilities, std::span<const std::uint32_t> labels,
                         std::size_t classes, std::size_t bins = 15);
 
-/// The authors' variant, for parity only: the binned probability is p_y, that of the true class, in place of
-/// the confidence; right and wrong as above. It is no measure of calibration: p_y is not known to the
-/// forecaster.
+/// The authors' variant, for parity only: bins by p_y, the probability of the true class, in place of the
+/// confidence, and takes given predictions (theirs: the majority vote) for right or wrong. It is no measure
+/// of calibration: p_y is not known to the forecaster.
+/// @param predicted @shape [n]
 Reliability true_class_reliability(std::span<const double> probabilities,
-                                   std::span<const std::uint32_t> labels, std::size_t classes,
+                                   std::span<const std::uint32_t> labels,
+                                   std::span<const std::uint32_t> predicted, std::size_t classes,
                                    std::size_t bins = 15);
 
 }  // namespace smile

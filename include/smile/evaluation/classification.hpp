@@ -20,7 +20,7 @@ struct ClassificationOptions {
   std::size_t running_bytes = std::size_t{16} << 20;
 };
 
-/// All from the mean probabilities p̄ but the majority vote.
+/// All from the mean probabilities p̄ but the majority vote and what is named after it.
 struct ClassificationMetrics {
   std::size_t points = 0;
   std::size_t classes = 0;
@@ -34,7 +34,8 @@ struct ClassificationMetrics {
   double aurc = 0;               ///< risk–coverage area
   double f1 = 0;                 ///< of class 1 for two classes, else macro over the classes in the labels
   Reliability reliability;       ///< confidence of the predicted class (Guo et al. 2017); holds the ECE
-  Reliability true_class_reliability;  ///< the authors' variant: binned by the probability of the true class
+  Reliability true_class_reliability;  ///< the authors' variant: bins by the true class's probability, right
+                                       ///< by majority vote
   std::vector<std::uint32_t> majority_vote;  ///< @shape [n]
   std::vector<double> entropy;               ///< @shape [n] of p̄, nats: total uncertainty
   std::vector<double>

@@ -95,9 +95,12 @@ TEST(Reliability, by_hand) {
   EXPECT_TRUE(std::isnan(r.accuracy[0]));
   EXPECT_NEAR(r.confidence[1], 0.8, 1e-15);
   EXPECT_NEAR(r.ece, 0.8 - 2.0 / 3, 1e-15);
-  const Reliability t = true_class_reliability(p, labels, 2, 2);  // 0.7 and 0.9 right, 0.2 wrong
+  const std::vector<std::uint32_t> predicted = {0, 1, 0};
+  const Reliability t = true_class_reliability(p, labels, predicted, 2, 2);  // 0.7 and 0.9 right, 0.2 wrong
   EXPECT_EQ(t.count, (std::vector<std::size_t>{1, 2}));
   EXPECT_NEAR(t.ece, (0.2 + 0.4) / 3, 1e-15);
+  const std::vector<std::uint32_t> voted = {0, 0, 0};  // the vote may differ from the largest probability
+  EXPECT_NEAR(true_class_reliability(p, labels, voted, 2, 2).ece, (0.8 + 0.4) / 3, 1e-15);
   EXPECT_THROW(reliability(p, labels, 3, 2), Error);
   EXPECT_THROW(reliability(p, labels, 2, 0), Error);
 }
