@@ -55,6 +55,7 @@ int run(const RunArguments& arguments) {
     options.on_message = [&](const std::string& text) { printer.message(text); };
     if (config.logging) options.on_progress = [&](const Progress& progress) { printer.show(progress); };
   }
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error of the write, not the end of the program
   std::signal(SIGINT, request_stop);
   std::signal(SIGTERM, request_stop);
 

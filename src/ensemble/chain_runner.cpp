@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "smile/adaptation/schedule.hpp"
@@ -74,6 +75,9 @@ void ChainRunner::begin(std::optional<Checkpoint> checkpoint) {
   monitor_.emplace(monitor_path(directory, chain), checkpoint ? checkpoint->monitor_bytes : 0,
                    kMonitorHeader);
   trace_interval_ = std::max<std::uint64_t>(1, (record_.total_steps + kTraceRows - 1) / kTraceRows);
+  // No common factor, or the trace would show too many steps whose ΔE was measured in another way.
+  while (options_.audit_interval > 0 && std::gcd(trace_interval_, options_.audit_interval) != 1)
+    ++trace_interval_;
   live_.total = record_.total_steps;
   publish(record_.step);
 }

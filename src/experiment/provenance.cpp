@@ -3,10 +3,9 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <hwy/base.h>
-#include <hwy/targets.h>
 #include <array>
 #include <boost/version.hpp>
+#include "smile/instruction_set.hpp"
 
 namespace smile::provenance {
 
@@ -21,14 +20,12 @@ std::string host_name() {
 }
 
 std::string comment() {
-  // The best instruction set is the lowest bit: results are the same bits only on the same one.
-  const auto targets = hwy::SupportedTargets();
-  const auto best = targets & (~targets + 1);
+  // The instruction set is named because results are the same bits only on the same one.
   return fmt::format(
       "# Completed configuration of a run of smile {}.\n"
       "# Host: {}; instruction set: {}; compiler: {}; fmt {}.{}.{}, Boost {}\n",
-      version(), host_name(), hwy::TargetName(best), __VERSION__, FMT_VERSION / 10000,
-      FMT_VERSION / 100 % 100, FMT_VERSION % 100, BOOST_LIB_VERSION);
+      version(), host_name(), instruction_set(), __VERSION__, FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
+      FMT_VERSION % 100, BOOST_LIB_VERSION);
 }
 
 }  // namespace smile::provenance

@@ -1,12 +1,10 @@
 /// A noisy Gaussian and chains over it, for tests of the runner.
 #pragma once
 
-#include <unistd.h>
-
 #include <atomic>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -16,6 +14,7 @@
 #include "smile/samplers/microcanonical.hpp"
 #include "smile/samplers/momentum_samplers.hpp"
 #include "smile/samplers/scale_adapted_sghmc.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace smile::toy {
 
@@ -79,28 +78,10 @@ inline ChainSetup make_chain(const std::string& sampler, const SamplingPlan& pla
   return setup;
 }
 
-/// A fresh folder that is removed at the end.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "smile-ensemble-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using Folder = test::TemporaryFolder;
 
 inline std::string bytes_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  return test::content_of(path);
 }
 
 inline EnsembleOptions options_for(const std::filesystem::path& directory, std::uint32_t chains,

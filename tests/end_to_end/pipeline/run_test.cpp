@@ -1,0 +1,307 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "program.hpp"
+#include "smile/data/npy.hpp"
+
+namespace smile::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+double metric(const fs::path& run, const std::string& name, const char* phase = "sampling") {
+  const json text = json::parse(content_of(run / "eval" / "metrics.json"));
+  for (const auto& row : text["metrics"])
+    if (row["name"] == name && row[phase].is_number()) return row[phase];
+  return NAN;
+}
+
+void expect_same_draws(const fs::path& a, const fs::path& b, int chains = 3) {
+  for (int c = 0; c < chains; ++c) {
+    const std::string name = "samples/chain-0" + std::to_string(c) + ".npy";
+    ASSERT_GT(content_of(a / name).size(), 1000u);
+    EXPECT_TRUE(content_of(a / name) == content_of(b / name)) << name;
+  }
+}
+
+TEST(Run, LeavesEverythingThatTheRunDirectoryPromises) {
+  TemporaryFolder folder;
+  const auto config = folder.write("config.yaml", small_config());
+  const fs::path run = folder / "run";
+  const Outcome outcome = smile({"run", config, "--out", run});
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+  EXPECT_NE(outcome.out.find("LPPD"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find((run / "samples").string()), std::string::npos) << outcome.out;
+  for (const char* name : {"config.yaml", "dataset_splits.npz", "parameters.json", "status.json", "run.log",
+                           "warmstart/member-00.npy", "warmstart/metrics.csv", "samples/chain-02.npy",
+                           "trace/chain-00.csv", "trace/chain-00-monitor.csv", "checkpoint/chain-01.bin",
+                           "eval/metrics.json", "eval/sampling.json", "eval/ensemble_initialization.json",
+                           "eval/diagnostics.json", "eval/chains.json", "eval/predictions.npz"})
+    EXPECT_TRUE(fs::exists(run / name)) << name;
+  EXPECT_FALSE(fs::exists(run / "lock"));
+  EXPECT_EQ(json::parse(content_of(run / "status.json"))["status"], "complete");
+  const NpyRows draws(run / "samples/chain-00.npy");
+  EXPECT_EQ(draws.rows(), 100u);
+  // airfoil: 5 features, 16-16-16-1, log sigma.
+  EXPECT_EQ(draws.columns(), 5u * 16 + 16 + 2 * (16 * 16 + 16) + 16 + 1 + 1);
+  const json parameters = json::parse(content_of(run / "parameters.json"));
+  EXPECT_EQ(parameters.back()["name"], "log_sigma");
+  EXPECT_EQ(parameters.back()["offset"], draws.columns() - 1);
+  // Far better than predicting the mean, in both units.
+  EXPECT_LT(metric(run, "RMSE"), 0.7);
+  EXPECT_NEAR(metric(run, "RMSE, own unit") / metric(run, "RMSE"), 6.9, 0.3);
+  EXPECT_GT(metric(run, "LPPD"), -1.2);
+  EXPECT_TRUE(std::isfinite(metric(run, "LPPD", "ensemble_initialization")));
+  EXPECT_GT(metric(run, "LPPD", "ensemble_initialization"),
+            metric(run, "LPPD, spread of members", "ensemble_initialization") - 5);
+}
+
+TEST(Run, DrawsDoNotDependOnThreads) {
+  TemporaryFolder folder;
+  const auto config = folder.write("config.yaml", small_config());
+  for (const char* threads : {"1", "2", "7"})
+    ASSERT_EQ(smile({"run", config, "--out", folder / threads, "--threads", threads, "--quiet"}).status, 0);
+  expect_same_draws(folder / "1", folder / "2");
+  expect_same_draws(folder / "1", folder / "7");
+  EXPECT_TRUE(content_of(folder / "1/eval/metrics.json") == content_of(folder / "7/eval/metrics.json"));
+}
+
+TEST(Run, AChainDoesNotDependOnHowManyThereAre) {
+  TemporaryFolder folder;
+  const auto config = folder.write("config.yaml", small_config());
+  ASSERT_EQ(smile({"run", config, "--out", folder / "three"}).status, 0);
+  ASSERT_EQ(smile({"run", config, "--out", folder / "one", "--set", "training.sampler.n_chains=1"}).status,
+            0);
+  expect_same_draws(folder / "three", folder / "one", 1);
+}
+
+TEST(Run, KilledAtManyMomentsAndResumedEndsInTheSameBytes) {
+  TemporaryFolder folder;
+  const auto config = folder.write(
+      "config.yaml", small_config(airfoil(), "psmile-auto", "mean_regr", "    keep_warmup: true\n"));
+  const std::vector<std::string> more = {"--set", "training.sampler.n_samples=6000", "--threads", "2",
+                                         "--quiet"};
+  const auto command = [&](const char* name, bool resume) {
+    std::vector<std::string> arguments = {"run", config, "--out", folder / name};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    if (resume) arguments.push_back("--resume");
+    return arguments;
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_EQ(smile(command("whole", false)).status, 0);
+  const auto length =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+  int killed = 0;
+  for (int attempt = 0; attempt < 12; ++attempt) {
+    Program program(command("broken", fs::exists(folder / "broken/config.yaml")));
+    std::this_thread::sleep_for(length * (attempt * 7 % 11 + 1) / 14);
+    program.send(SIGKILL);
+    if (program.wait().status == 128 + SIGKILL) ++killed;
+    if (!fs::exists(folder / "broken/config.yaml")) fs::remove_all(folder / "broken");
+  }
+  EXPECT_GE(killed, 3);
+  const Outcome last = smile(command("broken", true));
+  ASSERT_EQ(last.status, 0) << last.error;
+  expect_same_draws(folder / "whole", folder / "broken");
+  EXPECT_TRUE(content_of(folder / "whole/samples/warmup-01.npy") ==
+              content_of(folder / "broken/samples/warmup-01.npy"));
+  EXPECT_TRUE(content_of(folder / "whole/warmstart/metrics.csv") ==
+              content_of(folder / "broken/warmstart/metrics.csv"));
+  EXPECT_EQ(metric(folder / "whole", "LPPD"), metric(folder / "broken", "LPPD"));
+}
+
+TEST(Run, StopsAtCtrlCSaysHowToResumeAndEndsInTheSameBytes) {
+  TemporaryFolder folder;
+  const auto config = folder.write("config.yaml", small_config());
+  const std::string length = "training.sampler.n_samples=200000";
+  Program program({"run", config, "--out", folder / "run", "--set", length});
+  while (!fs::exists(folder / "run/samples/chain-00.npy"))
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  program.send(SIGINT);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.error.find("--resume"), std::string::npos) << outcome.error;
+  EXPECT_EQ(json::parse(content_of(folder / "run/status.json"))["status"], "interrupted");
+  EXPECT_TRUE(fs::exists(folder / "run/checkpoint/chain-00.bin"));
+  // Another number of steps is another configuration.
+  const Outcome other = smile({"run", config, "--out", folder / "run", "--resume"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_NE(other.error.find("training.sampler.n_samples"), std::string::npos) << other.error;
+}
+
+TEST(Run, ResumeWithoutAFolderFindsTheUnfinishedRun) {
+  TemporaryFolder folder;
+  const auto config =
+      folder.write("config.yaml", "saving_dir: " + (folder / "results").string() + "\n" + small_config());
+  const Outcome none = smile({"run", config, "--resume"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_TRUE(none.is_one_line_error()) << none.error;
+  Program program({"run", config, "--set", "training.sampler.n_samples=20000"});
+  while (!fs::exists(folder / "results/test")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  program.send(SIGTERM);
+  ASSERT_EQ(program.wait().status, 1);
+  const Outcome resumed = smile({"run", config, "--set", "training.sampler.n_samples=20000", "--resume"});
+  EXPECT_EQ(resumed.status, 0) << resumed.error;
+  std::size_t runs = 0;
+  for (const auto& entry : fs::directory_iterator(folder / "results/test")) runs += entry.is_directory();
+  EXPECT_EQ(runs, 1u);
+}
+
+class EverySampler : public testing::TestWithParam<const char*> {};
+
+TEST_P(EverySampler, RunsOnEveryTask) {
+  TemporaryFolder folder;
+  // Two classes by a rule that a small network learns.
+  std::ostringstream table;
+  for (int i = 0; i < 400; ++i) {
+    const double x = std::sin(0.7 * i), y = std::cos(1.3 * i);
+    table << x << ' ' << y << ' ' << (x * y > 0 ? "3" : "8") << '\n';
+  }
+  const auto classes = folder.write("classes.data", table.str());
+  for (const char* task : {"mean_regr", "regr", "class"}) {
+    const std::string data = std::string(task) == "class" ? classes.string() : airfoil();
+    const auto config = folder.write("config.yaml", small_config(data, GetParam(), task));
+    const fs::path run = folder / task;
+    const Outcome outcome = smile({"run", config, "--out", run});
+    ASSERT_EQ(outcome.status, 0) << task << ": " << outcome.error;
+    EXPECT_TRUE(std::isfinite(metric(run, "LPPD"))) << task;
+    const Outcome predicted = smile({"predict", run, "--data", data, "--out", folder / "p.csv"});
+    ASSERT_EQ(predicted.status, 0) << predicted.error;
+    std::istringstream lines(content_of(folder / "p.csv"));
+    std::string line;
+    std::getline(lines, line);
+    EXPECT_EQ(line, std::string(task) == "class" ? "row,predicted,p_3,p_8,entropy,mutual_information"
+                                                 : "row,mean,sd,aleatoric_sd,epistemic_sd");
+    std::size_t rows = 0;
+    while (std::getline(lines, line)) ++rows;
+    EXPECT_EQ(rows, std::string(task) == "class" ? 400u : 1503u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Names, EverySampler,
+                         testing::Values("smile-naive", "psmile-naive", "smile", "psmile", "psmile-auto",
+                                         "smile-auto", "mclmc", "sgld", "psgld", "csgld", "sghmc", "adasghmc",
+                                         "rmsprop-sghmc", "sgnht"),
+                         [](const auto& param) {
+                           std::string name = param.param;
+                           for (char& c : name)
+                             if (c == '-') c = '_';
+                           return name;
+                         });
+
+TEST(Predict, AgreesWithTheEvaluation) {
+  TemporaryFolder folder;
+  const auto config = folder.write("config.yaml", small_config());
+  const fs::path run = folder / "run";
+  ASSERT_EQ(smile({"run", config, "--out", run}).status, 0);
+  const Outcome predicted = smile({"predict", run, "--data", airfoil()});
+  ASSERT_EQ(predicted.status, 0) << predicted.error;
+  std::istringstream lines(content_of(run / "predictions.csv"));
+  std::string line;
+  std::getline(lines, line);
+  std::vector<double> mean, sd, aleatoric, epistemic;
+  while (std::getline(lines, line)) {
+    double values[5];
+    ASSERT_EQ(std::sscanf(line.c_str(), "%lf,%lf,%lf,%lf,%lf", values, values + 1, values + 2, values + 3,
+                          values + 4),
+              5);
+    mean.push_back(values[1]), sd.push_back(values[2]), aleatoric.push_back(values[3]),
+        epistemic.push_back(values[4]);
+    EXPECT_NEAR(sd.back() * sd.back(), values[3] * values[3] + values[4] * values[4],
+                1e-6 * sd.back() * sd.back());
+  }
+  // The same rows of the same file: the RMSE over the test rows is that of the evaluation.
+  std::ifstream data(airfoil());
+  std::vector<double> target;
+  while (std::getline(data, line)) target.push_back(std::stod(line.substr(line.rfind(' ') + 1)));
+  ASSERT_EQ(target.size(), mean.size());
+  const auto splits = read_npz(run / "dataset_splits.npz");
+  std::vector<std::int64_t> test;
+  for (const auto& array : splits)
+    if (array.name.find("test") != std::string::npos && test.empty()) test = array.array.as<std::int64_t>();
+  ASSERT_EQ(test.size(), 302u);
+  double sum = 0;
+  for (const auto row : test) sum += std::pow(mean[std::size_t(row)] - target[std::size_t(row)], 2);
+  EXPECT_NEAR(std::sqrt(sum / double(test.size())), metric(run, "RMSE, own unit"), 1e-4);
+}
+
+TEST(Evaluate, GivesTheSameNumbersAgain) {
+  TemporaryFolder folder;
+  const auto config = folder.write("config.yaml", small_config());
+  const fs::path run = folder / "run";
+  const Outcome first = smile({"run", config, "--out", run});
+  ASSERT_EQ(first.status, 0);
+  const std::string metrics = content_of(run / "eval/metrics.json");
+  fs::remove_all(run / "eval");
+  const Outcome again = smile({"evaluate", run});
+  ASSERT_EQ(again.status, 0) << again.error;
+  EXPECT_EQ(content_of(run / "eval/metrics.json"), metrics);
+  EXPECT_EQ(first.out, again.out);
+}
+
+TEST(WarmStart, MembersOfAnEarlierRunPermutedCopiesAndPriorDraws) {
+  TemporaryFolder folder;
+  const auto config = folder.write("config.yaml", small_config());
+  ASSERT_EQ(smile({"run", config, "--out", folder / "first"}).status, 0);
+
+  const std::string taken = "training.warmstart.warmstart_exp_dir=" + (folder / "first").string();
+  ASSERT_EQ(smile({"run", config, "--out", folder / "taken", "--set", taken}).status, 0);
+  expect_same_draws(folder / "first", folder / "taken");
+  const Outcome more = smile(
+      {"run", config, "--out", folder / "more", "--set", taken, "--set", "training.sampler.n_chains=5"});
+  EXPECT_EQ(more.status, 2);
+  EXPECT_TRUE(more.is_one_line_error()) << more.error;
+  const Outcome wider = smile(
+      {"run", config, "--out", folder / "wider", "--set", taken, "--set", "model.hidden_structure=[8, 1]"});
+  EXPECT_EQ(wider.status, 2);
+  EXPECT_TRUE(wider.is_one_line_error()) << wider.error;
+
+  ASSERT_EQ(smile({"run", config, "--out", folder / "copies", "--set",
+                   "training.warmstart.permutation_warmstart=true"})
+                .status,
+            0);
+  EXPECT_EQ(content_of(folder / "first/warmstart/member-00.npy"),
+            content_of(folder / "copies/warmstart/member-00.npy"));
+  EXPECT_NE(content_of(folder / "copies/warmstart/member-01.npy"),
+            content_of(folder / "copies/warmstart/member-02.npy"));
+
+  ASSERT_EQ(
+      smile({"run", config, "--out", folder / "prior", "--set", "training.warmstart.include=false"}).status,
+      0);
+  const auto member = read_npy(folder / "prior/warmstart/member-01.npy").as<float>();
+  double sum = 0;
+  for (const float value : member) sum += double(value) * double(value);
+  EXPECT_NEAR(sum / double(member.size()), 1, 0.25) << "a draw of the standard normal prior";
+}
+
+TEST(Sweep, RunsEveryPointOnceAndPoolsTheTable) {
+  TemporaryFolder folder;
+  const auto config =
+      folder.write("config.yaml", "saving_dir: " + (folder / "results").string() + "\n" + small_config());
+  const auto search =
+      folder.write("sweep.yaml", "rng: [1, 2]\ntraining:\n  sampler:\n    turn_angle: [0.05, 0.08]\n");
+  const Outcome first = smile({"run", config, "--search", search, "--quiet"});
+  ASSERT_EQ(first.status, 0) << first.error;
+  const std::string csv = content_of(folder / "results/test/sweep.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 5) << csv;
+  EXPECT_TRUE(fs::exists(folder / "results/test/sweep.json"));
+  std::vector<fs::path> draws;
+  for (const auto& entry : fs::recursive_directory_iterator(folder / "results"))
+    if (entry.path().filename() == "chain-00.npy") draws.push_back(entry.path());
+  ASSERT_EQ(draws.size(), 4u);
+  const auto written = fs::last_write_time(draws[0]);
+  const Outcome again = smile({"run", config, "--search", search, "--quiet"});
+  EXPECT_EQ(again.status, 0) << again.error;
+  EXPECT_EQ(first.out, again.out);
+  EXPECT_EQ(fs::last_write_time(draws[0]), written) << "a finished point was run again";
+  EXPECT_EQ(content_of(folder / "results/test/sweep.csv"), csv);
+}
+
+}  // namespace
+}  // namespace smile::test
