@@ -32,9 +32,16 @@ std::vector<ChainDraws> open_draws(const Experiment& e, const std::filesystem::p
     const std::size_t count = rows.rows() - burn_in;
     draws.push_back({record.chain, std::move(rows), burn_in, count});
   }
-  if (draws.empty())
-    throw Error(run.string(), "no chain has draws to evaluate",
-                "let the run go on with --resume, or see why its chains failed in run.log", ErrorKind::run);
+  if (draws.empty()) {
+    std::string why;
+    for (const ChainRecord& record : records)
+      if (record.status == ChainStatus::failed && why.empty())
+        why = " (chain " + std::to_string(record.chain) + " failed: " + record.reason + ")";
+    throw Error(
+        run.string(), "no chain has draws to evaluate" + why,
+        why.empty() ? "let the run go on with --resume" : "lower step_size; trace/ shows where it went wrong",
+        ErrorKind::run);
+  }
   return draws;
 }
 

@@ -137,7 +137,7 @@ RunSummary run_experiment(const Config& config, const RunOptions& options) {
   if (options.resume) {
     const fs::path path = resumed_path(config, options);
     RunDirectory directory = RunDirectory::open(path);
-    check_same(path, config);
+    check_same(path, e.config);
     check_same_data(path, e);
     directory.log("resumed");
     if (!fs::exists(path / "dataset_splits.npz")) save_dataset_info(e.info, path / "dataset_splits.npz");
@@ -147,7 +147,7 @@ RunSummary run_experiment(const Config& config, const RunOptions& options) {
   const fs::path path = options.out.empty() ? new_run_path(config) : fs::path(options.out);
   RunDirectory directory = RunDirectory::create(path);
   directory.write_state({"running", "preparation", ""});
-  directory.write_config(config);
+  directory.write_config(e.config);
   save_dataset_info(e.info, path / "dataset_splits.npz");
   write_parameters(path / "parameters.json", e.layout);
   directory.log("started");

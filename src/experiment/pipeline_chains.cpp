@@ -70,7 +70,7 @@ bool sample(const Experiment& e, const RunDirectory& directory, const RunOptions
   for (const ChainRecord& record : records) {
     if (record.status == ChainStatus::running) ended = false;
     if (record.status == ChainStatus::failed)
-      remark(options, directory, fmt::format("chain {} failed: {}", record.chain, record.reason));
+      directory.log(fmt::format("chain {} failed: {}", record.chain, record.reason));
   }
   return ended;
 }

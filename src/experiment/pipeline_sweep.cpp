@@ -7,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "experiment/experiment.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/pipeline.hpp"
@@ -46,7 +47,8 @@ RunSummary read_summary(const fs::path& run) {
 }
 
 void check_same(const fs::path& run, const Config& config) {
-  const std::string difference = first_difference(load_config((run / "config.yaml").string()), config);
+  const std::string difference =
+      first_difference(load_config((run / "config.yaml").string()), experiment::prepare(config).config);
   if (!difference.empty())
     throw Error(run.string(), "this point of the sweep was run with another configuration: " + difference,
                 "give the sweep another experiment_name, or remove the folder");

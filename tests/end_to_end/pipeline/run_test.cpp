@@ -164,9 +164,11 @@ TEST_P(EverySampler, RunsOnEveryTask) {
     table << x << ' ' << y << ' ' << (x * y > 0 ? "3" : "8") << '\n';
   }
   const auto classes = folder.write("classes.data", table.str());
+  // v <- (1 - a) v + e g takes another unit of step than the others.
+  const std::string more = std::string(GetParam()) == "sghmc" ? "    step_size: 1.0e-6\n" : "";
   for (const char* task : {"mean_regr", "regr", "class"}) {
     const std::string data = std::string(task) == "class" ? classes.string() : airfoil();
-    const auto config = folder.write("config.yaml", small_config(data, GetParam(), task));
+    const auto config = folder.write("config.yaml", small_config(data, GetParam(), task, more));
     const fs::path run = folder / task;
     const Outcome outcome = smile({"run", config, "--out", run});
     ASSERT_EQ(outcome.status, 0) << task << ": " << outcome.error;
@@ -224,8 +226,8 @@ TEST(Predict, AgreesWithTheEvaluation) {
   const auto splits = read_npz(run / "dataset_splits.npz");
   std::vector<std::int64_t> test;
   for (const auto& array : splits)
-    if (array.name.find("test") != std::string::npos && test.empty()) test = array.array.as<std::int64_t>();
-  ASSERT_EQ(test.size(), 302u);
+    if (array.name == "test") test = array.array.as<std::int64_t>();
+  ASSERT_EQ(test.size(), 301u);
   double sum = 0;
   for (const auto row : test) sum += std::pow(mean[std::size_t(row)] - target[std::size_t(row)], 2);
   EXPECT_NEAR(std::sqrt(sum / double(test.size())), metric(run, "RMSE, own unit"), 1e-4);

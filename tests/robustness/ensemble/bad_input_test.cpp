@@ -166,7 +166,7 @@ TEST(Surroundings, ARunThatCannotFitIsRefusedBeforeItBegins) {
   TemporaryFolder folder;
   const auto config = folder.write("config.yaml", small_config());
   const Outcome outcome =
-      smile({"run", config, "--out", folder / "run", "--set", "training.sampler.n_samples=4000000000000",
+      smile({"run", config, "--out", folder / "run", "--set", "training.sampler.n_samples=900000000000",
              "--set", "training.sampler.n_thinning=1"});
   EXPECT_EQ(outcome.status, 1) << outcome.error;
   EXPECT_TRUE(outcome.is_one_line_error()) << outcome.error;
