@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "progress_printer.hpp"
 #include "smile/experiment/pipeline.hpp"
+#include "smile/report/html_report.hpp"
 
 namespace smile::program {
 namespace {
@@ -26,6 +27,7 @@ int evaluate(const EvaluateArguments& arguments) {
   }
   const RunSummary summary = evaluate_run(arguments.directory, options);
   fmt::print("{}", metrics_table(summary));
+  fmt::print("report: {}\n", write_report(summary.directory));
   return summary.exit_status();
 }
 

@@ -9,6 +9,7 @@
 #include "progress_printer.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/pipeline.hpp"
+#include "smile/report/html_report.hpp"
 
 namespace smile::program {
 namespace {
@@ -55,11 +56,15 @@ int run(const RunArguments& arguments) {
     options.on_message = [&](const std::string& text) { printer.message(text); };
     if (config.logging) options.on_progress = [&](const Progress& progress) { printer.show(progress); };
   }
-  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error of the write, not the end of the program
+  std::signal(SIGXFSZ,
+              SIG_IGN);  // a file at its size limit is an error of the write, not the end of the program
   std::signal(SIGINT, request_stop);
   std::signal(SIGTERM, request_stop);
 
   if (!arguments.search.empty()) {
+    options.on_run_done = [](const RunSummary& run) {
+      if (!run.metrics.empty()) write_report(run.directory);
+    };
     const SweepSummary summary = run_sweep(arguments.config, settings, arguments.search, options);
     fmt::print("{}", sweep_table(summary));
     if (summary.interrupted)
@@ -68,8 +73,13 @@ int run(const RunArguments& arguments) {
     return summary.exit_status();
   }
   const RunSummary summary = run_experiment(config, options);
-  if (summary.status == RunStatus::complete) fmt::print("{}", metrics_table(summary));
-  print_ending(summary, "smile run " + arguments.config + " --out " + summary.directory + " --resume");
+  if (!summary.metrics.empty()) {
+    fmt::print("{}", metrics_table(summary));
+    fmt::print("report: {}\n", write_report(summary.directory));
+  }
+  std::string again = fmt::format("smile run {}", arguments.config);
+  for (const std::string& setting : arguments.set) again += fmt::format(" --set '{}'", setting);
+  print_ending(summary, fmt::format("{} --out {} --resume", again, summary.directory));
   return summary.exit_status();
 }
 

@@ -11,8 +11,7 @@ void add_unavailable(CLI::App& program, Action& action) {
   };
   for (const Known& known :
        {Known{"analytic", "Benchmark on analytical posteriors"}, Known{"tune", "Step-size recipe"},
-        Known{"generate", "Text from a language model"}, Known{"report", "HTML report of runs"},
-        Known{"export", "Draws in other formats"}}) {
+        Known{"generate", "Text from a language model"}, Known{"export", "Draws in other formats"}}) {
     CLI::App* command =
         program.add_subcommand(known.name, std::string(known.description) + " (not available in this build)");
     command->allow_extras();
@@ -20,7 +19,7 @@ void add_unavailable(CLI::App& program, Action& action) {
     command->callback([&action, name] {
       action = [name]() -> int {
         throw Error("smile " + name, "not available in this build",
-                    "the commands of this build are run, check, list, evaluate, predict");
+                    "the commands of this build are run, check, list, evaluate, predict, report");
       };
     });
   }

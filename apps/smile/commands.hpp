@@ -21,6 +21,7 @@ void add_check(CLI::App& program, Action& action);
 void add_list(CLI::App& program, Action& action);
 void add_evaluate(CLI::App& program, Action& action);
 void add_predict(CLI::App& program, Action& action);
+void add_report(CLI::App& program, Action& action);
 /// Commands that are known and not there yet.
 void add_unavailable(CLI::App& program, Action& action);
 

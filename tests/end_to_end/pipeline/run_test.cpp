@@ -36,11 +36,12 @@ TEST(Run, LeavesEverythingThatTheRunDirectoryPromises) {
   ASSERT_EQ(outcome.status, 0) << outcome.error;
   EXPECT_NE(outcome.out.find("LPPD"), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find((run / "samples").string()), std::string::npos) << outcome.out;
-  for (const char* name : {"config.yaml", "dataset_splits.npz", "parameters.json", "status.json", "run.log",
-                           "warmstart/member-00.npy", "warmstart/metrics.csv", "samples/chain-02.npy",
-                           "trace/chain-00.csv", "trace/chain-00-monitor.csv", "checkpoint/chain-01.bin",
-                           "eval/metrics.json", "eval/sampling.json", "eval/ensemble_initialization.json",
-                           "eval/diagnostics.json", "eval/chains.json", "eval/predictions.npz"})
+  for (const char* name :
+       {"config.yaml", "dataset_splits.npz", "parameters.json", "status.json", "run.log",
+        "warmstart/member-00.npy", "warmstart/metrics.csv", "samples/chain-02.npy", "trace/chain-00.csv",
+        "trace/chain-00-monitor.csv", "checkpoint/chain-01.bin", "eval/metrics.json", "eval/sampling.json",
+        "eval/ensemble_initialization.json", "eval/diagnostics.json", "eval/chains.json",
+        "eval/predictions.npz", "report.html"})
     EXPECT_TRUE(fs::exists(run / name)) << name;
   EXPECT_FALSE(fs::exists(run / "lock"));
   EXPECT_EQ(json::parse(content_of(run / "status.json"))["status"], "complete");

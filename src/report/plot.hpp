@@ -1,0 +1,67 @@
+/// Small pictures as SVG text: two axes, lines, bars, points. Colours come from the page's style sheet.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace smile::report {
+
+struct Point {
+  double x = 0, y = 0;
+};
+
+enum class Scale { linear, log };
+
+struct AxisOptions {
+  std::string label;
+  Scale scale = Scale::linear;
+};
+
+class Plot {
+ public:
+  Plot(AxisOptions x, AxisOptions y) : x_(std::move(x)), y_(std::move(y)) {}
+
+  /// Points that are not finite (or not positive on a logarithmic axis) are left out and break the line.
+  /// @param style  class names of the style sheet: "series-1", "many", "reference", …
+  /// @param name   said by assistive technology and as a tooltip; may be empty
+  void line(std::vector<Point> points, std::string_view style, std::string_view name = {});
+  void points(std::vector<Point> points, std::string_view style, std::string_view name = {});
+  /// Bars from 0 (the axis then begins there): left edges x, one width for all.
+  void bars(std::vector<Point> left_and_height, double width, std::string_view style);
+  /// A horizontal line over the whole width.
+  void level(double y, std::string_view style, std::string_view name);
+  void x_range(double low, double high);
+  void y_range(double low, double high);
+
+  /// @param title  for assistive technology
+  std::string svg(std::string_view title) const;
+
+ private:
+  enum class Kind { line, points, bars, level };
+  struct Layer {
+    Kind kind;
+    std::vector<Point> points;
+    double width;
+    std::string style, name;
+  };
+  struct Range {
+    double low = 0, high = 1;
+    bool fixed = false;
+  };
+  bool shown(const Point& p) const;
+  Range range(bool of_x) const;
+  std::string layer_svg(const Layer& layer, const Range& x, const Range& y) const;
+
+  AxisOptions x_, y_;
+  std::vector<Layer> layers_;
+  Range fixed_x_, fixed_y_;
+};
+
+/// Values at which an axis is marked: multiples of 1, 2 or 5 times a power of ten, or powers of ten.
+std::vector<double> ticks(double low, double high, Scale scale);
+
+/// Text for HTML and SVG: &, <, > and quotes escaped.
+std::string escaped(std::string_view text);
+
+}  // namespace smile::report
