@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <string>
 
@@ -234,19 +235,47 @@ double log_likelihood_kernel(const FcnGeometry& net, const FcnData<float>::Stora
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Forward only, a few rows at a time through two alternating buffers, so that all stays in the first cache.
+/// out[r·width + j] = units[j·kTileStride + r] for the rows and units of a tile.
+void store_row_major(const float* units, std::size_t rows, std::size_t width, float* out) {
+  std::size_t j = 0;
+#if HWY_TARGET != HWY_SCALAR
+  // Four units at a time: a shuffle within blocks of four lanes leaves a row's four numbers side by side.
+  for (; j + 4 <= width; j += 4) {
+    for (std::size_t r = 0; r < rows; r += kLanes) {
+      const float* from = units + j * kTileStride + r;
+      const Vec u0 = load(from), u1 = load(from + kTileStride);
+      const Vec u2 = load(from + 2 * kTileStride), u3 = load(from + 3 * kTileStride);
+      const auto low01 = hn::BitCast(kDoubles, hn::InterleaveLower(kFloats, u0, u1));
+      const auto low23 = hn::BitCast(kDoubles, hn::InterleaveLower(kFloats, u2, u3));
+      const auto high01 = hn::BitCast(kDoubles, hn::InterleaveUpper(kFloats, u0, u1));
+      const auto high23 = hn::BitCast(kDoubles, hn::InterleaveUpper(kFloats, u2, u3));
+      // Vector i holds rows i, 4 + i, 8 + i, …, four numbers each.
+      HWY_ALIGN float of_rows[4][kLanes];
+      store(hn::BitCast(kFloats, hn::InterleaveLower(kDoubles, low01, low23)), of_rows[0]);
+      store(hn::BitCast(kFloats, hn::InterleaveUpper(kDoubles, low01, low23)), of_rows[1]);
+      store(hn::BitCast(kFloats, hn::InterleaveLower(kDoubles, high01, high23)), of_rows[2]);
+      store(hn::BitCast(kFloats, hn::InterleaveUpper(kDoubles, high01, high23)), of_rows[3]);
+      for (std::size_t i = 0; i < std::min(kLanes, rows - r); ++i)
+        std::memcpy(out + (r + i) * width + j, of_rows[i % 4] + i / 4 * 4, 4 * sizeof(float));
+    }
+  }
+#endif
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t k = j; k < width; ++k) out[r * width + k] = units[k * kTileStride + r];
+}
+
+/// Forward only, tile by tile through two alternating buffers, so that small networks stay in the first
+/// cache.
 template <class Activation>
 void predict_rows(const FcnGeometry& net, const FcnData<float>::Storage& data, const float* theta,
                   float* outputs, float* workspace) {
-  constexpr std::size_t kRows = std::min<std::size_t>(kTileRows, 256);
   std::size_t widest = 0;
   for (const FcnGeometry::Layer& layer : net.layers) widest = std::max(widest, layer.outputs);
   float* const buffers[2] = {workspace, workspace + widest * kTileStride};
   float* const derivative = workspace + 2 * widest * kTileStride;
-  const std::size_t width = net.outputs();
-  for (std::size_t first = 0; first < data.rows; first += kRows) {
-    const std::size_t rows = std::min(kRows, data.rows - first);
-    const float* input = data.by_tile.data() + first / kTileRows * data.tile_size() + first % kTileRows;
+  for (std::size_t first = 0; first < data.rows; first += kTileRows) {
+    const std::size_t rows = std::min(kTileRows, data.rows - first);
+    const float* input = data.by_tile.data() + first / kTileRows * data.tile_size();
     for (std::size_t l = 0; l < net.layers.size(); ++l) {
       float* const output = buffers[l % 2];
       if (l + 1 < net.layers.size())
@@ -255,14 +284,16 @@ void predict_rows(const FcnGeometry& net, const FcnData<float>::Storage& data, c
         forward_layer<Identity>(net, net.layers[l], theta, input, output, derivative, padded(rows));
       input = output;
     }
-    float* out = outputs + first * width;
-    for (std::size_t j = 0; j < width; ++j)
-      for (std::size_t r = 0; r < rows; ++r) out[r * width + j] = input[j * kTileStride + r];
+    store_row_major(input, rows, net.outputs(), outputs + first * net.outputs());
   }
 }
 
 void predict_kernel(const FcnGeometry& net, const FcnData<float>::Storage& data, const float* theta,
                     float* outputs, float* workspace) {
+  if (!all_finite(theta, net.parameters)) {
+    std::fill_n(outputs, data.rows * net.outputs(), std::numeric_limits<float>::quiet_NaN());
+    return;
+  }
   switch (net.activation) {
     case Activation::relu:
       return predict_rows<Relu>(net, data, theta, outputs, workspace);

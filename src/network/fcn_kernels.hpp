@@ -22,7 +22,7 @@ double log_likelihood(const FcnGeometry& net, const FcnData<float>::Storage& dat
                       std::span<const std::uint32_t> rows, const float* theta, float* gradient,
                       float* workspace);
 
-/// Network outputs of all rows, @shape [rows, outputs] row-major.
+/// Network outputs of all rows, @shape [rows, outputs] row-major; all NaN where θ has a non-finite entry.
 void predict(const FcnGeometry& net, const FcnData<float>::Storage& data, const float* theta, float* outputs,
              float* workspace);
 

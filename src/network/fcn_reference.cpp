@@ -18,6 +18,12 @@ struct Activated {
   double derivative = 0;
 };
 
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+bool all_finite(const double* values, std::size_t count) {
+  return std::all_of(values, values + count, [](double x) { return std::isfinite(x); });
+}
+
 /// spec 2.1: gelu is a·Φ(a); relu′(0) = 0; leaky_relu has slope 0.01 also at 0.
 Activated activate(Activation activation, double a) {
   switch (activation) {
@@ -93,8 +99,7 @@ void backward(const FcnGeometry& net, const double* theta, const Trace& trace, s
 
 double log_likelihood(const FcnGeometry& net, const FcnData<double>::Storage& data,
                       std::span<const std::uint32_t> rows, const double* theta, double* gradient) {
-  if (!std::all_of(theta, theta + net.parameters, [](double x) { return std::isfinite(x); })) {
-    constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  if (!all_finite(theta, net.parameters)) {
     if (gradient) std::fill_n(gradient, net.parameters, kNaN);
     return kNaN;
   }
@@ -128,6 +133,10 @@ double log_likelihood(const FcnGeometry& net, const FcnData<double>::Storage& da
 
 void predict(const FcnGeometry& net, const FcnData<double>::Storage& data, const double* theta,
              double* outputs) {
+  if (!all_finite(theta, net.parameters)) {
+    std::fill_n(outputs, data.rows * net.outputs(), kNaN);
+    return;
+  }
   Trace trace;
   for (std::size_t r = 0; r < data.rows; ++r) {
     forward(net, data.by_row.data() + r * data.row_stride, theta, trace);

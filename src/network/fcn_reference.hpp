@@ -18,7 +18,7 @@ namespace smile::reference {
 double log_likelihood(const FcnGeometry& net, const FcnData<double>::Storage& data,
                       std::span<const std::uint32_t> rows, const double* theta, double* gradient);
 
-/// Network outputs of all rows, @shape [rows, outputs] row-major.
+/// Network outputs of all rows, @shape [rows, outputs] row-major; all NaN where θ has a non-finite entry.
 void predict(const FcnGeometry& net, const FcnData<double>::Storage& data, const double* theta,
              double* outputs);
 

@@ -76,7 +76,7 @@ class Fcn final : public Likelihood<T> {
                                      HostVector<T>& gradient) override;
   double log_likelihood(std::span<const std::uint32_t> rows, const HostVector<T>& position) override;
 
-  /// Network outputs of all rows of `data`.
+  /// Network outputs of all rows of `data`; all NaN where `position` has a non-finite entry.
   /// @param outputs @shape [rows, outputs] row-major
   void predict(const FcnData<T>& data, const HostVector<T>& position, std::span<T> outputs);
 

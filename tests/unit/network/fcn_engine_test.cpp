@@ -171,10 +171,13 @@ TEST(FcnEngine, gradient_of_the_standard_network_keeps_the_promised_accuracy) {
 TEST(FcnEngine, prediction_is_the_forward_pass) {
   for_each_instruction_set([](const std::string&) {
     for (const Activation activation : test::kAllActivations)
-      for (const Task task : test::kAllTasks)
+      for (const std::size_t width : {1UL, 2UL, 4UL, 11UL})
         for (const std::size_t rows : {1UL, 63UL, 256UL, 257UL, 1030UL}) {
-          const FcnProblem p(fcn_spec(5, {17, 3}, activation, task), rows, 13);
-          const std::size_t outputs = p.spec.outputs();
+          FcnSpec spec =
+              fcn_spec(5, {17, 3}, activation, width == 1 ? Task::mean_regression : Task::classification);
+          spec.widths.back() = width;
+          const FcnProblem p(spec, rows, 13);
+          const std::size_t outputs = width;
           Fcn<float> fast(p.spec, p.data<float>(0));  // a network without data of its own can predict
           Fcn<double> plain(p.spec, p.data<double>(0));
           std::vector<float> predicted(rows * outputs);
@@ -226,7 +229,8 @@ TEST(FcnEngine, any_non_finite_parameter_shows_in_value_and_gradient) {
     for (const Activation activation : test::kAllActivations)
       for (const Task task : test::kAllTasks) {
         const FcnProblem p(fcn_spec(3, {5, 4}, activation, task), 30, 16);
-        Fcn<float> network(p.spec, p.data<float>(30));
+        const auto data = p.data<float>(30);
+        Fcn<float> network(p.spec, data);
         Fcn<double> plain(p.spec, p.data<double>(30));
         HostVector<float> gradient(p.theta.size());
         HostVector<double> exact(p.theta.size());
@@ -237,6 +241,9 @@ TEST(FcnEngine, any_non_finite_parameter_shows_in_value_and_gradient) {
             ASSERT_FALSE(std::isfinite(network.log_likelihood_and_gradient({}, theta, gradient))) << i;
             ASSERT_FALSE(std::isfinite(gradient[0]));
             ASSERT_FALSE(std::isfinite(network.log_likelihood({}, theta)));
+            std::vector<float> outputs(30 * p.spec.outputs());
+            network.predict(*data, theta, outputs);
+            ASSERT_TRUE(std::isnan(outputs[0]));
             HostVector<double> wide = p.position<double>();
             wide[i] = static_cast<double>(bad);
             ASSERT_FALSE(std::isfinite(plain.log_likelihood_and_gradient({}, wide, exact))) << i;
