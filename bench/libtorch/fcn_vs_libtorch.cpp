@@ -168,6 +168,9 @@ int main(int argc, char** argv) {
                             [r, full] { r->torch_network.gradient(full, r->torch_turn++); }, flops});
     }
   }
+  const torch::Tensor square = torch::randn({512, 512});
+  candidates.push_back(
+      {"LibTorch matrix product, 512^3", [square] { torch::mm(square, square); }, 2.0 * 512 * 512 * 512});
   if (!agree) {
     fmt::print(stderr, "the two engines disagree; nothing was timed\n");
     return 1;

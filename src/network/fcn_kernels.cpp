@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <string>
 
-#include "smile/error.hpp"
+#include "smile/instruction_set.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "network/fcn_kernels.cpp"
@@ -310,10 +308,6 @@ void predict_kernel(const FcnGeometry& net, const FcnData<float>::Storage& data,
   }
 }
 
-std::int64_t instruction_set_kernel() {
-  return HWY_TARGET;
-}
-
 }  // namespace smile::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -323,7 +317,6 @@ namespace {
 
 HWY_EXPORT(log_likelihood_kernel);
 HWY_EXPORT(predict_kernel);
-HWY_EXPORT(instruction_set_kernel);
 
 }  // namespace
 
@@ -338,51 +331,10 @@ std::size_t workspace_size(const FcnGeometry& net) {
   return std::max(for_gradient, 3 * widest) * kTileStride;
 }
 
-void force_instruction_set(const std::string& name) {
-  std::int64_t targets = 0;  // Highway reads 0 as: whatever the processor has
-  if (name == "avx3")
-    targets = HWY_AVX3;
-  else if (name == "avx2")
-    targets = HWY_AVX2;
-  else if (name == "baseline")
-    targets = HWY_SCALAR | HWY_EMU128;
-  else if (!name.empty())
-    throw Error("SMILE_SIMD", "there is no instruction set '" + name + "'", "choose avx3, avx2 or baseline");
-  hwy::SetSupportedTargetsForTest(0);
-  const std::int64_t available = hwy::SupportedTargets() & HWY_TARGETS;
-  if (targets && !(targets & available))
-    throw Error("SMILE_SIMD", "this processor or build lacks " + name, "choose another, or leave it unset");
-  hwy::SetSupportedTargetsForTest(targets & available);
-}
-
-namespace {
-/// Obeys SMILE_SIMD, once, before the first kernel runs.
-void obey_environment() {
-  static const bool done = [] {
-    const char* name = std::getenv("SMILE_SIMD");
-    if (name && *name) force_instruction_set(name);
-    return true;
-  }();
-  static_cast<void>(done);
-}
-}  // namespace
-
-std::string instruction_set() {
-  obey_environment();
-  switch (HWY_DYNAMIC_DISPATCH(instruction_set_kernel)()) {
-    case HWY_AVX3:
-      return "avx3";
-    case HWY_AVX2:
-      return "avx2";
-    default:
-      return "baseline";
-  }
-}
-
 double log_likelihood(const FcnGeometry& net, const FcnData<float>::Storage& data,
                       std::span<const std::uint32_t> rows, const float* theta, float* gradient,
                       float* workspace) {
-  obey_environment();
+  apply_simd_environment();
   return HWY_DYNAMIC_DISPATCH(log_likelihood_kernel)(net, data, rows.empty() ? nullptr : rows.data(),
                                                      rows.empty() ? data.rows : rows.size(), theta, gradient,
                                                      workspace);
@@ -390,7 +342,7 @@ double log_likelihood(const FcnGeometry& net, const FcnData<float>::Storage& dat
 
 void predict(const FcnGeometry& net, const FcnData<float>::Storage& data, const float* theta, float* outputs,
              float* workspace) {
-  obey_environment();
+  apply_simd_environment();
   HWY_DYNAMIC_DISPATCH(predict_kernel)(net, data, theta, outputs, workspace);
 }
 

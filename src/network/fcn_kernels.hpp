@@ -1,11 +1,11 @@
 /// The network's fast form: single precision, forward and backward fused over tiles of rows, one text for
-/// AVX-512, AVX2 and the baseline, chosen at run time (SMILE_SIMD=avx3|avx2|baseline forces one).
-/// @accuracy gradient within 5e−7 (relative L2) of the double form; scalars of the value are summed in double
+/// AVX-512, AVX2 and the baseline, chosen at run time (smile/instruction_set.hpp).
+/// @accuracy gradient within 5e−7 (relative L2; baseline 1e−6) of the double form where rows do not cancel; the
+/// value's terms are summed in double
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "network/fcn_data.hpp"
 #include "network/fcn_geometry.hpp"
@@ -25,11 +25,5 @@ double log_likelihood(const FcnGeometry& net, const FcnData<float>::Storage& dat
 /// Network outputs of all rows, @shape [rows, outputs] row-major; all NaN where θ has a non-finite entry.
 void predict(const FcnGeometry& net, const FcnData<float>::Storage& data, const float* theta, float* outputs,
              float* workspace);
-
-/// Name of the instruction set in use: "avx3" (AVX-512), "avx2" or "baseline".
-std::string instruction_set();
-/// Forces one of them for the whole process, until the next call; "" goes back to the best that the processor
-/// has. Throws Error for an unknown name or one that this processor or build lacks.
-void force_instruction_set(const std::string& name);
 
 }  // namespace smile::simd

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "network/fcn_kernels.hpp"
-#include "smile/error.hpp"
+#include "smile/instruction_set.hpp"
 #include "unit/network/fcn_problem.hpp"
 
 namespace smile {
@@ -26,31 +26,16 @@ constexpr double kGradientTolerance = 5e-7;
 /// of rows.
 constexpr double kSweepTolerance = 2e-6;
 
-std::vector<std::string> instruction_sets() {
-  std::vector<std::string> sets;
-  for (const char* name : {"avx3", "avx2", "baseline"}) {
-    try {
-      simd::force_instruction_set(name);
-      sets.push_back(name);
-    } catch (const Error&) {
-      // this processor lacks it
-    }
-  }
-  return sets;
-}
-
 /// Runs the body once for each instruction set of this machine.
 template <class Body>
 void for_each_instruction_set(Body body) {
-  const auto sets = instruction_sets();
-  ASSERT_FALSE(sets.empty());
-  for (const std::string& set : sets) {
+  for (const std::string& set : available_instruction_sets()) {
     SCOPED_TRACE(set);
-    simd::force_instruction_set(set);
-    ASSERT_EQ(set, simd::instruction_set());
+    force_instruction_set(set);
+    ASSERT_EQ(set, instruction_set());
     body(set);
   }
-  simd::force_instruction_set("");
+  force_instruction_set("");
 }
 
 std::vector<std::uint32_t> first_rows(std::size_t count) {
@@ -152,6 +137,8 @@ TEST(FcnEngine, gradient_of_the_standard_network_keeps_the_promised_accuracy) {
       for (const Task task : test::kAllTasks) {
         SCOPED_TRACE(static_cast<int>(activation) * 10 + static_cast<int>(task));
         const std::size_t rows = set == "baseline" ? 256 : 3000;
+        // The baseline may have one lane only and then adds all rows of a tile up one after another.
+        const double tolerance = set == "baseline" ? 2 * kGradientTolerance : kGradientTolerance;
         const FcnProblem p(fcn_spec(12, {16, 16, 16}, activation, task), rows, 18);
         Fcn<float> fast(p.spec, p.data<float>(rows));
         Fcn<double> plain(p.spec, p.data<double>(rows));
@@ -162,7 +149,7 @@ TEST(FcnEngine, gradient_of_the_standard_network_keeps_the_promised_accuracy) {
           fast.log_likelihood_and_gradient(chosen, p.position<float>(), gradient);
           plain.log_likelihood_and_gradient(chosen, p.position<double>(), exact);
           const std::vector<double> exact_gradient(exact.span().begin(), exact.span().end());
-          EXPECT_LE(error(gradient, exact_gradient), kGradientTolerance * norm(exact_gradient));
+          EXPECT_LE(error(gradient, exact_gradient), tolerance * norm(exact_gradient));
         }
       }
   });
@@ -300,11 +287,6 @@ TEST(FcnEngine, no_rows_score_nothing) {
   for (float g : gradient.span()) EXPECT_EQ(0.0F, g);
   std::vector<float> nothing;
   network.predict(*p.data<float>(0), p.position<float>(), nothing);
-}
-
-TEST(FcnEngine, an_unknown_instruction_set_is_refused) {
-  EXPECT_THROW(simd::force_instruction_set("avx9"), Error);
-  simd::force_instruction_set("");
 }
 
 }  // namespace
