@@ -12,7 +12,7 @@ namespace {
 // The drawing's own units; the page scales it to the column's width. Small enough that text stays readable at
 // 400 pixels.
 constexpr double kWidth = 380, kHeight = 240;
-constexpr double kLeft = 52, kRight = 372, kTop = 10, kBottom = 200;
+constexpr double kLeft = 52, kRight = 360, kTop = 10, kBottom = 200;
 
 double position(double value, double low, double high, Scale scale) {
   if (scale == Scale::log)
@@ -32,15 +32,21 @@ std::string tick_text(double value) {
 std::vector<double> ticks(double low, double high, Scale scale) {
   std::vector<double> values;
   if (scale == Scale::log) {
-    const int first = int(std::ceil(std::log10(low) - 1e-9)), last = int(std::floor(std::log10(high) + 1e-9));
-    const int every = std::max(1, (last - first) / 5 + ((last - first) % 5 != 0 ? 1 : 0));
-    for (int e = first; e <= last; e += every) values.push_back(std::pow(10.0, e));
+    const int first = int(std::floor(std::log10(low))), last = int(std::ceil(std::log10(high)));
+    const bool few = std::log10(high / low) < 2;  // too few powers of ten to read a value by
+    const int every = std::max(1, (last - first + 4) / 6);
+    for (int e = first; e <= last; ++e)
+      for (const double multiple : {1.0, 2.0, 5.0}) {
+        if (multiple > 1 ? !few : (e - first) % every != 0) continue;
+        const double value = multiple * std::pow(10.0, e);
+        if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9)) values.push_back(value);
+      }
     return values;
   }
   const double rough = (high - low) / 5;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   const double unit = rough / power;
-  const double step = power * (unit <= 1 ? 1 : unit <= 2 ? 2 : unit <= 5 ? 5 : 10);
+  const double step = power * (unit < 1.5 ? 1 : unit < 3.5 ? 2 : unit < 7.5 ? 5 : 10);
   for (double i = std::ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; ++i)
     values.push_back(i * step);
   return values;
