@@ -20,7 +20,8 @@ constexpr std::string_view kTraceHeader =
     "probability,gamma_shape,gamma_scale\n";
 constexpr std::string_view kMonitorHeader =
     "step,phase,step_size,turn_angle,gradient_rms,implied_decoherence_length,position_norm2_per_dim,"
-    "same_batch_energy_variance_per_dim,training_log_likelihood,refused,nonfinite\n";
+    "same_batch_energy_variance_per_dim,training_log_likelihood,refused,nonfinite,"
+    "velocity_correlation_1,velocity_correlation_16,velocity_correlation_256\n";
 
 /// A number of a CSV cell; an empty cell where the quantity does not apply.
 std::string cell(double value) {
@@ -61,6 +62,7 @@ void ChainRunner::begin(std::optional<Checkpoint> checkpoint) {
     Archive archive(std::move(checkpoint->sampler));
     setup_.sampler->serialise(archive);
     record_ = std::move(checkpoint->record);
+    velocity_ = std::move(checkpoint->velocity);
     draws_ = NpyAppender::reopen(draws_path(directory, chain), d, record_.stored);
     if (options_.keep_warmup)
       warmup_draws_ = NpyAppender::reopen(warmup_draws_path(directory, chain), d, checkpoint->warmup_stored);
@@ -95,6 +97,7 @@ ChainRecord ChainRunner::run(const std::function<bool()>& stop) {
     store(report, t);
     if (t % trace_interval_ == 0 || t == record_.total_steps) trace(report, t);
     if (t % kWindow == 0 || t == record_.total_steps || t == record_.warmup_steps) close_window(t);
+    remember_velocity(t);
     if (!report.accepted() && has_failed(t)) break;
     if (stop()) break;
     if (t % kLookAround != 0) continue;
@@ -139,12 +142,31 @@ void ChainRunner::close_window(std::uint64_t t) {
   if (setup_.training_log_likelihood)
     monitor.training_log_likelihood = setup_.training_log_likelihood(position);
   const StepSums& window = monitor.window;
-  monitor_->append(fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", t, phase_of(t <= record_.warmup_steps),
-                               cell(window.mean_step_size()), cell(window.mean_turn_angle()),
-                               cell(window.gradient_rms(d)), cell(window.implied_decoherence_length()),
-                               cell(monitor.squared_norm_per_dim), cell(window.same_batch_energy_variance(d)),
-                               cell(monitor.training_log_likelihood), window.refused(), window.nonfinite()));
+  const auto& kept = velocity_.correlations;
+  monitor_->append(
+      fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", t, phase_of(t <= record_.warmup_steps),
+                  cell(window.mean_step_size()), cell(window.mean_turn_angle()), cell(window.gradient_rms(d)),
+                  cell(window.implied_decoherence_length()), cell(monitor.squared_norm_per_dim),
+                  cell(window.same_batch_energy_variance(d)), cell(monitor.training_log_likelihood),
+                  window.refused(), window.nonfinite(), cell(kept[0]), cell(kept[1]), cell(kept[2])));
   monitor.window = {};
+  for (double& correlation : velocity_.correlations) correlation = StepReport::kNone;
+}
+
+void ChainRunner::remember_velocity(std::uint64_t t) {
+  const std::uint64_t lag = t % kWindow;
+  if (lag == 0) {
+    if (!setup_.sampler->velocity(velocity_.reference)) velocity_.reference = ChainVector();
+    return;
+  }
+  if (velocity_.reference.size() == 0) return;
+  for (std::size_t i = 0; i < std::size(VelocityMemory::kLags); ++i) {
+    if (lag != VelocityMemory::kLags[i] || !setup_.sampler->velocity(velocity_now_)) continue;
+    double dot = 0;
+    for (std::size_t j = 0; j < velocity_now_.size(); ++j)
+      dot += double(velocity_.reference[j]) * double(velocity_now_[j]);
+    velocity_.correlations[i] = dot;
+  }
 }
 
 bool ChainRunner::has_failed(std::uint64_t t) {
@@ -193,6 +215,7 @@ void ChainRunner::save() {
   checkpoint.digest = options_.digest;
   checkpoint.record = record_;
   checkpoint.warmup_stored = warmup_draws_ ? warmup_draws_->rows() : 0;
+  checkpoint.velocity = velocity_;
   checkpoint.trace_bytes = trace_->bytes();
   checkpoint.monitor_bytes = monitor_->bytes();
   if (record_.status == ChainStatus::running) {

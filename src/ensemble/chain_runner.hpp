@@ -37,6 +37,7 @@ class ChainRunner {
   void store(const StepReport& report, std::uint64_t t);
   void trace(const StepReport& report, std::uint64_t t);
   void close_window(std::uint64_t t);
+  void remember_velocity(std::uint64_t t);
   bool has_failed(std::uint64_t t);
   void conclude();
   void save();
@@ -50,6 +51,8 @@ class ChainRunner {
   std::optional<NpyAppender> draws_, warmup_draws_;
   std::optional<TextAppender> trace_, monitor_;
   std::uint64_t trace_interval_ = 1;
+  VelocityMemory velocity_;
+  ChainVector velocity_now_;
   std::chrono::steady_clock::time_point clock_;
 };
 

@@ -60,6 +60,8 @@ void serialise(Archive& archive, Checkpoint& c) {
     archive.value(item.second);
   });
   archive.value(c.warmup_stored), archive.value(c.trace_bytes), archive.value(c.monitor_bytes);
+  archive.vector(c.velocity.reference);
+  archive.value(c.velocity.correlations);
   std::string state(c.sampler.begin(), c.sampler.end());
   archive.text(state);
   if (archive.reading()) c.sampler.assign(state.begin(), state.end());

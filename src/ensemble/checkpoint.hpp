@@ -11,13 +11,21 @@
 
 namespace smile::ensemble {
 
+/// u·u_{t+k} within a window: how long the velocity remembers its direction (spec 1.13).
+struct VelocityMemory {
+  static constexpr std::uint64_t kLags[] = {1, 16, 256};
+  ChainVector reference;  ///< u at the start of the window; empty where the sampler has no velocity
+  double correlations[3] = {StepReport::kNone, StepReport::kNone, StepReport::kNone};
+};
+
 /// What stands in the file beside the sampler's own state.
 struct Checkpoint {
   std::string digest;
   ChainRecord record;
   std::uint64_t warmup_stored = 0;
   std::uint64_t trace_bytes = 0, monitor_bytes = 0;  ///< lengths of the text files at that moment
-  std::vector<char> sampler;                         ///< bytes of the sampler's archive
+  VelocityMemory velocity;
+  std::vector<char> sampler;  ///< bytes of the sampler's archive
 };
 
 /// Replaces the file; the old one stays as `<name>.previous`.

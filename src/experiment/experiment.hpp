@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Experiment {
   ParameterLayout layout;
   MemberData training;  ///< training and validation rows
   std::shared_ptr<const FcnData<float>> test_rows;
+  std::optional<PredictionRows> out_of_distribution;  ///< of `evaluation_args.ood`, for classification
   std::shared_ptr<const Prior> prior;
   RunLengths lengths;
   std::vector<std::string> warnings;

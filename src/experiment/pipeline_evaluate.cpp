@@ -14,6 +14,7 @@
 #include "smile/evaluation/classification.hpp"
 #include "smile/evaluation/diagnostics.hpp"
 #include "smile/evaluation/json.hpp"
+#include "smile/evaluation/ranking.hpp"
 #include "smile/evaluation/regression.hpp"
 
 namespace smile::experiment {
@@ -179,32 +180,19 @@ void evaluate_members(Evaluation& evaluation, const std::vector<HostVector<float
   write_file_atomically(evaluation.file("ensemble_initialization.json"), json + "\n");
 }
 
-/// Quantities whose draws are diagnosed: parameters drawn at random, log σ, predictions of the first test
-/// rows.
+/// Predictions of the first test rows, kept of every draw to be diagnosed as parameters are.
 struct Followed {
-  std::vector<std::string> names;
-  std::vector<std::size_t> parameters;
-  std::size_t rows = 0;                     ///< predictions
+  std::size_t rows = 0;
   std::size_t draws = 0;                    ///< of each chain: as many as the shortest has
-  std::vector<std::vector<double>> values;  ///< [quantity][chain · draws + draw]
+  std::vector<std::vector<double>> values;  ///< [row][chain · draws + draw]
 };
 
 Followed followed(const Experiment& e, std::span<const ChainDraws> chains) {
   Followed f;
   f.draws = std::numeric_limits<std::size_t>::max();
   for (const auto& chain : chains) f.draws = std::min(f.draws, chain.count);
-  const std::size_t d = e.dimension();
-  const bool has_sigma = e.config.task() == Task::mean_regression;
-  f.parameters = choose_parameters(has_sigma ? d - 1 : d,
-                                   std::size_t(e.config.evaluation_args.diagnose_parameters), e.seed());
-  for (const std::size_t i : f.parameters) f.names.push_back(fmt::format("theta[{}]", i));
-  if (has_sigma) {
-    f.parameters.push_back(d - 1);
-    f.names.push_back("log_sigma");
-  }
   f.rows = std::min(kFollowedRows, e.test.rows);
-  for (std::size_t i = 0; i < f.rows; ++i) f.names.push_back(fmt::format("prediction[{}]", i));
-  f.values.assign(f.names.size(), std::vector<double>(chains.size() * f.draws));
+  f.values.assign(f.rows, std::vector<double>(chains.size() * f.draws));
   return f;
 }
 
@@ -220,23 +208,43 @@ double prediction(const Experiment& e, std::span<const float> outputs, std::size
 }
 
 void follow(Followed& f, const Experiment& e, std::size_t chain, std::size_t draw,
-            std::span<const float> position, std::span<const float> outputs) {
+            std::span<const float> outputs) {
   if (draw >= f.draws) return;
-  const std::size_t place = chain * f.draws + draw;
-  const std::size_t parameters = f.parameters.size();
-  for (std::size_t q = 0; q < parameters; ++q) f.values[q][place] = double(position[f.parameters[q]]);
-  for (std::size_t i = 0; i < f.rows; ++i) f.values[parameters + i][place] = prediction(e, outputs, i);
+  for (std::size_t i = 0; i < f.rows; ++i) f.values[i][chain * f.draws + draw] = prediction(e, outputs, i);
 }
 
-void diagnose_draws(Evaluation& evaluation, Followed& f, std::size_t chains, std::size_t threads) {
+/// Diagnostics of parameters drawn at random and of log σ. Each thread holds the draws of one parameter at a
+/// time.
+std::vector<QuantityDiagnostics> diagnose_parameters(const Experiment& e, std::span<const ChainDraws> chains,
+                                                     std::size_t draws, std::size_t parts,
+                                                     std::size_t threads) {
+  const std::size_t d = e.dimension();
+  const bool has_sigma = e.config.task() == Task::mean_regression;
+  auto chosen = choose_parameters(has_sigma ? d - 1 : d,
+                                  std::size_t(e.config.evaluation_args.diagnose_parameters), e.seed());
+  if (has_sigma) chosen.push_back(d - 1);
+  std::vector<QuantityDiagnostics> quantities(chosen.size());
+  ensemble::parallel_for(chosen.size(), threads, [&](std::size_t q) {
+    const std::size_t parameter = chosen[q];
+    std::vector<double> values;
+    values.reserve(chains.size() * draws);
+    for (const auto& chain : chains)
+      for (std::size_t i = 0; i < draws; ++i) values.push_back(double(chain.draw(i)[parameter]));
+    const bool sigma = has_sigma && parameter == d - 1;
+    quantities[q] =
+        diagnose(sigma ? "log_sigma" : fmt::format("theta[{}]", parameter), values, chains.size(), parts);
+  });
+  return quantities;
+}
+
+void diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, Followed& f,
+                    std::size_t threads) {
   const std::size_t parts =
       std::size_t(std::max<std::int64_t>(2, evaluation.e.config.evaluation_args.n_splits));
-  std::vector<QuantityDiagnostics> quantities(f.names.size());
-  ensemble::parallel_for(quantities.size(), threads, [&](std::size_t q) {
-    quantities[q] = diagnose(f.names[q], f.values[q], chains, parts);
-    f.values[q] = {};
-  });
-  const std::size_t parameters = f.parameters.size();
+  auto quantities = diagnose_parameters(evaluation.e, chains, f.draws, parts, threads);
+  const std::size_t parameters = quantities.size();
+  for (std::size_t i = 0; i < f.rows; ++i)
+    quantities.push_back(diagnose(fmt::format("prediction[{}]", i), f.values[i], chains.size(), parts));
   const auto of_parameters = summarise(std::span(quantities).first(parameters));
   const auto of_predictions = summarise(std::span(quantities).subspan(parameters));
   const auto set = [&](const char* name, double value) { evaluation.table.sampling(name, value); };
@@ -251,6 +259,26 @@ void diagnose_draws(Evaluation& evaluation, Followed& f, std::size_t chains, std
   out["predictions"] = ordered_json::parse(to_json(of_predictions));
   out["quantities"] = ordered_json::parse(to_json(std::span<const QuantityDiagnostics>(quantities)));
   write_file_atomically(evaluation.file("diagnostics.json"), out.dump(1) + "\n");
+}
+
+/// Total and epistemic uncertainty on the set of `evaluation_args.ood`, and how well they tell it from the
+/// test set.
+void evaluate_out_of_distribution(Evaluation& evaluation, const PredictionRows& rows,
+                                  std::span<const ChainDraws> chains, const ClassificationMetrics& test,
+                                  std::size_t threads) {
+  const Experiment& e = evaluation.e;
+  const auto data = std::make_shared<const FcnData<float>>(rows.rows, e.info.inputs(), rows.features,
+                                                           std::vector<double>(rows.rows));
+  UncertaintyAccumulator uncertainty(rows.rows, e.spec.outputs());
+  for_each_prediction(
+      e.spec, data, chains, threads,
+      [&](std::size_t, std::size_t, std::span<const float>, std::span<const float> outputs) {
+        uncertainty.add(outputs);
+      },
+      [](std::size_t) { return true; });
+  evaluation.table.sampling("OOD AUROC of entropy", ood_auroc(test.entropy, uncertainty.entropy()));
+  evaluation.table.sampling("OOD AUROC of mutual information",
+                            ood_auroc(test.mutual_information, uncertainty.mutual_information()));
 }
 
 void write_arrays(Evaluation& evaluation, Predictive& predictive, const LppdMetrics& lppd) {
@@ -309,7 +337,7 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
       [&](std::size_t chain, std::size_t draw, std::span<const float> position,
           std::span<const float> outputs) {
         predictive.add(chain, draw, position, outputs);
-        if (diagnosing) follow(f, e, chain, draw, position, outputs);
+        if (diagnosing) follow(f, e, chain, draw, outputs);
       },
       [&](std::size_t done) {
         progress.done = done;
@@ -338,10 +366,12 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
     write_file_atomically(evaluation.file("sampling.json"), to_json(m, true) + "\n");
     write_arrays(evaluation, predictive, m.lppd);
     lppd = m.lppd.chainwise;
+    if (e.out_of_distribution)
+      evaluate_out_of_distribution(evaluation, *e.out_of_distribution, chains, m, threads);
   }
   for (std::size_t i = 0; i < chains.size(); ++i)
     scores[chains[i].chain] = {chains[i].count, lppd[i], rmse.empty() ? kNone : rmse[i]};
-  if (diagnosing) diagnose_draws(evaluation, f, chains.size(), threads);
+  if (diagnosing) diagnose_draws(evaluation, chains, f, threads);
   summary.draws = total;
   return true;
 }

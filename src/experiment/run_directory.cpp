@@ -64,14 +64,15 @@ RunDirectory RunDirectory::create(const fs::path& path) {
   std::error_code why;
   fs::create_directories(path, why);
   if (why) cannot_make(path, why);
-  const bool empty = fs::is_empty(path, why);
-  if (why) cannot_make(path, why);
-  if (!empty) {
-    if (read_run_state(path))
-      throw Error(path.string(), "there is a run already",
-                  "go on with it by --resume, or give another --out");
-    throw Error(path.string(), "the folder is not empty", "give an empty or a new folder with --out");
+  if (fs::exists(path / "config.yaml"))
+    throw Error(path.string(), "there is a run already", "go on with it by --resume, or give another --out");
+  // What a process leaves that was killed before it wrote config.yaml does not count.
+  for (const auto& entry : fs::directory_iterator(path, why)) {
+    const std::string name = entry.path().filename();
+    if (name != "lock" && !name.starts_with("status.json") && !name.starts_with("config.yaml"))
+      throw Error(path.string(), "the folder is not empty", "give an empty or a new folder with --out");
   }
+  if (why) cannot_make(path, why);
   RunDirectory directory(path);
   directory.lock();
   return directory;
@@ -84,6 +85,11 @@ RunDirectory RunDirectory::open(const fs::path& path) {
     throw Error(path.string(), "the folder holds no run (no config.yaml)", "give the folder of a run");
   RunDirectory directory(path);
   directory.lock();
+  // Temporary files of a process that was killed while it wrote.
+  std::error_code ignored;
+  for (const auto& entry : fs::recursive_directory_iterator(path, ignored))
+    if (entry.path().filename().string().find(".tmp-") != std::string::npos)
+      fs::remove(entry.path(), ignored);
   return directory;
 }
 

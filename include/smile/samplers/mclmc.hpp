@@ -81,6 +81,10 @@ class MclmcSampler final : public Sampler<Vector> {
   }
 
   const Vector& position() const override { return state_.position(); }
+  bool velocity(Vector& out) const override {
+    out = state_.velocity();
+    return true;
+  }
   const IsokineticState<Vector>& state() const { return state_; }
   std::uint64_t warmup_steps() const override {
     return options_.fixed ? plan_.warmup_steps : phases_.total();

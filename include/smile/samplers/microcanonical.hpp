@@ -127,6 +127,10 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
   }
 
   const Vector& position() const override { return state_.position(); }
+  bool velocity(Vector& out) const override {
+    out = state_.velocity();
+    return true;
+  }
   std::uint64_t warmup_steps() const override { return plan_.warmup_steps; }
   std::uint64_t total_steps() const override { return plan_.warmup_steps + plan_.sampling_steps; }
 

@@ -90,6 +90,8 @@ class Sampler {
   virtual std::uint64_t total_steps() const = 0;
   /// Everything needed to go on bit for bit.
   virtual void serialise(Archive& archive) = 0;
+  /// A copy of the velocity direction, ‖u‖ = 1 (or 0), for monitors; false where the dynamics have none.
+  virtual bool velocity(Vector&) const { return false; }
   /// Findings for the user at the end of warm-up or of the chain; plain sentences, empty where all is well.
   virtual std::vector<std::string> findings() const { return {}; }
   /// Tuned quantities worth reporting, by name (decoherence length, step size at the end of warm-up, …).

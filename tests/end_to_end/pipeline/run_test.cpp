@@ -102,7 +102,6 @@ TEST(Run, KilledAtManyMomentsAndResumedEndsInTheSameBytes) {
     std::this_thread::sleep_for(length * (attempt * 7 % 11 + 1) / 14);
     program.send(SIGKILL);
     if (program.wait().status == 128 + SIGKILL) ++killed;
-    if (!fs::exists(folder / "broken/config.yaml")) fs::remove_all(folder / "broken");
   }
   EXPECT_GE(killed, 3);
   const Outcome last = smile(command("broken", true));
@@ -246,6 +245,23 @@ TEST(Evaluate, GivesTheSameNumbersAgain) {
   ASSERT_EQ(again.status, 0) << again.error;
   EXPECT_EQ(content_of(run / "eval/metrics.json"), metrics);
   EXPECT_EQ(first.out, again.out);
+}
+
+TEST(Evaluate, TellsAnOutOfDistributionSetFromTheTestSet) {
+  TemporaryFolder folder;
+  std::ostringstream inside, outside;
+  for (int i = 0; i < 400; ++i) {
+    const double x = std::sin(0.7 * i), y = std::cos(1.3 * i);
+    inside << x << ' ' << y << ' ' << (x > 0 ? 1 : 0) << '\n';
+    outside << 0.01 * x << ' ' << 8 + y << ' ' << 0 << '\n';  // on the boundary between the classes
+  }
+  const auto config = folder.write(
+      "config.yaml", small_config(folder.write("in.data", inside.str()), "psmile-auto", "class"));
+  const Outcome outcome = smile({"run", config, "--out", folder / "run", "--set",
+                                 "evaluation_args.ood=" + folder.write("out.data", outside.str()).string()});
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+  EXPECT_GT(metric(folder / "run", "accuracy"), 0.9);
+  EXPECT_GT(metric(folder / "run", "OOD AUROC of entropy"), 0.7) << outcome.out;
 }
 
 TEST(WarmStart, MembersOfAnEarlierRunPermutedCopiesAndPriorDraws) {

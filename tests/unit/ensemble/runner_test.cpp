@@ -171,6 +171,44 @@ TEST(EnsembleRunner, RefusesACheckpointOfAnotherConfiguration) {
   }
 }
 
+TEST(EnsembleRunner, MonitorsKnowHowLongTheVelocityRemembers) {
+  Folder folder;
+  const SamplingPlan plan{1000, 3000};
+  run_ensemble(options_for(folder.path(), 1, 1),
+               [&](std::uint32_t chain) { return toy::make_chain("psmile", plan, chain); });
+  // The row of step 3,000 has u_{2000}·u_{2000+k}, which an independent walk through the same steps confirms.
+  auto setup = toy::make_chain("psmile", plan, 0);
+  StreamNormals<ChainVector> normals(42, 0);
+  setup.sampler->start(setup.start, *setup.target, normals);
+  ChainVector reference, now;
+  std::vector<double> expected;
+  for (std::uint64_t t = 1; t <= 2256; ++t) {
+    setup.sampler->step(*setup.target, normals, t);
+    if (t == 2000) {
+      ASSERT_TRUE(setup.sampler->velocity(reference));
+    }
+    if (t != 2001 && t != 2016 && t != 2256) continue;
+    setup.sampler->velocity(now);
+    double dot = 0, norm = 0;
+    for (std::size_t i = 0; i < toy::kDimension; ++i)
+      dot += double(now[i]) * reference[i], norm += double(now[i]) * now[i];
+    EXPECT_NEAR(norm, 1, 1e-5);
+    expected.push_back(dot);
+  }
+  std::istringstream lines(bytes_of(monitor_path(folder.path(), 0)));
+  std::string line;
+  bool found = false;
+  while (std::getline(lines, line)) {
+    if (!line.starts_with("3000,")) continue;
+    found = true;
+    std::vector<std::string> cells(1);
+    for (const char c : line) c == ',' ? cells.emplace_back() : cells.back() += c;
+    ASSERT_EQ(cells.size(), 14u);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(std::stod(cells[11 + i]), expected[i], 1e-6);
+  }
+  EXPECT_TRUE(found);
+}
+
 TEST(EnsembleRunner, TracesAreThinnedAndHaveEveryColumn) {
   Folder folder;
   EnsembleOptions options = options_for(folder.path(), 1, 1);
