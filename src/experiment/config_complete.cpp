@@ -217,7 +217,6 @@ void check_sampler(const Config& config) {
   if (sampler.n_integration_steps != 1)
     absent(prefix + "n_integration_steps", "more than one integration step a sample", "write 1");
   if (!sampler.params_frozen.empty()) absent(prefix + "params_frozen", "freezing parameters", "write []");
-  if (config.evaluation_args.ood) absent("evaluation_args.ood", "an out-of-distribution set", "write null");
 }
 
 }  // namespace

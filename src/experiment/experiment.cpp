@@ -80,12 +80,8 @@ Experiment prepare(const Config& given) {
     throw Error("training.sampler.params_frozen", "freezing parameters is not available in this build",
                 "leave the list empty");
   e.warnings = std::move(dataset.warnings);
-  if (const auto& ood = config.evaluation_args.ood) {
-    if (e.is_regression())
-      e.warnings.push_back("evaluation_args.ood has an effect for classification only");
-    else
-      e.out_of_distribution = load_prediction_rows(*ood, table_options(config), e.info);
-  }
+  if (config.evaluation_args.ood && !e.is_regression())
+    e.out_of_distribution = load_prediction_rows(*config.evaluation_args.ood, table_options(config), e.info);
   if (config.evaluation_args.pred_sampling_factor != 1)
     e.warnings.push_back("evaluation_args.pred_sampling_factor: one predictive draw a stored sample is used");
   return e;
