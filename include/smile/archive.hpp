@@ -34,6 +34,7 @@ class Archive {
   void vector(Vector& vector) {
     std::uint64_t size = vector.size();
     value(size);
+    if (reading_ && size > (bytes_.size() - position_) / sizeof(typename Vector::value_type)) broken();
     if (size != vector.size()) {
       if (vector.size() != 0) broken();
       vector = Vector(size);

@@ -42,11 +42,15 @@ inline double desired_energy_variance(double start, double end, std::uint64_t t,
 class MileStepSize {
  public:
   MileStepSize() = default;
-  MileStepSize(const MileTunerOptions& options, double dimension)
-      : trust_(options.trust_in_estimate),
-        decay_((options.num_effective_samples - 1) / (options.num_effective_samples + 1)),
-        dimension_(dimension),
-        step_size_(options.step_size_init) {}
+  MileStepSize(const MileTunerOptions& options, double dimension) : step_size_(options.step_size_init) {
+    configure(options, dimension);
+  }
+  /// Sets the constants and leaves the state (for a restored one).
+  void configure(const MileTunerOptions& options, double dimension) {
+    trust_ = options.trust_in_estimate;
+    decay_ = (options.num_effective_samples - 1) / (options.num_effective_samples + 1);
+    dimension_ = dimension;
+  }
 
   /// @param energy_change    ΔE; ignored where the step was refused (it then counts as 0)
   /// @param desired_variance v(t)

@@ -25,8 +25,8 @@ inline double select(bool condition, double yes, double no) {
 }
 
 /// @param n               ‖g̃‖ ≥ 0
-/// @param p               e·u as computed; clipped to [−1, 1] here
-/// @param velocity_norm2  ‖u‖², 1 up to rounding; the new u is normalised with it
+/// @param p               e·u as computed; divided by ‖u‖ and clipped to [−1, 1] here
+/// @param velocity_norm2  ‖u‖² > 0, 1 up to rounding; the new u has unit norm whatever it is
 /// @param dimension       d ≥ 2
 /// @param h               length of the update, of any sign; 0 is the identity
 /// The small-δ form uses expm1 and log1p: ΔK carries the factor d−1, so an error of 1e−7 in the logarithm is
@@ -39,8 +39,8 @@ MomentumUpdate<Scalar> momentum_update(Scalar n, Scalar p, Scalar velocity_norm2
   const double scale = dimension - 1;
   // A negative length is the update along −e: only |δ| appears below.
   const Scalar sign = select(h < Scalar(0), Scalar(-1), Scalar(1));
-  const Scalar raw = sign * p;
-  p = max(Scalar(-1), min(Scalar(1), raw));
+  const Scalar length = sqrt(velocity_norm2);
+  p = max(Scalar(-1), min(Scalar(1), sign * p / length));
   const Scalar delta = fabs(h) * n / scale;
   const Scalar lost = -expm1(-delta);  // 1 − ζ
   const Scalar zeta = exp(-delta);
@@ -51,16 +51,24 @@ MomentumUpdate<Scalar> momentum_update(Scalar n, Scalar p, Scalar velocity_norm2
 
   MomentumUpdate<Scalar> update;
   update.delta = sign * delta;
-  const auto stuck = !(norm > Scalar(0));  // p = −1 and ζ² below the smallest double: u stays −e
+  const auto stuck = !(norm > Scalar(0));  // p = −1 and ζ² below the smallest double
   const auto still = !(n > Scalar(0)) || !(delta > Scalar(0));
-  // ‖w‖² without another pass: norm² for a unit u, corrected for what rounding made of it.
   const Scalar turn = lost * ((1 + p) + (1 - p) * zeta);
-  const Scalar norm_of_w = sqrt(
-      max(Scalar(0), norm * norm + 4 * zeta * turn * (raw - p) + 4 * zeta * zeta * (velocity_norm2 - 1)));
   update.kinetic_change = select(still, Scalar(0), scale * select(stuck, -delta, bracket));
-  update.along_gradient = select(still || stuck, Scalar(0), sign * turn / norm_of_w);
-  update.along_velocity = select(still || stuck, Scalar(1), 2 * zeta / norm_of_w);
+  update.along_gradient = select(still || stuck, Scalar(0), sign * turn / norm);
+  update.along_velocity = select(still || stuck, Scalar(1), 2 * zeta / norm / length);
   update.projection = select(still || stuck, sign * p, sign * ((1 + p) - (1 - p) * zeta * zeta) / norm);
+  return update;
+}
+
+/// The coefficients as they are applied to a stored vector. With u = −e up to its rounding and a long update
+/// the two terms cancel to a difference of rounding errors, magnified without bound; u = −e itself is a fixed
+/// point of the flow, so u is left as it is. The bound needs 1 + p < 5e−15 to be met.
+template <class Scalar>
+MomentumUpdate<Scalar> applied(MomentumUpdate<Scalar> update) {
+  const auto swamped = update.along_velocity > Scalar(1e7);
+  update.along_gradient = select(swamped, Scalar(0), update.along_gradient);
+  update.along_velocity = select(swamped, Scalar(1), update.along_velocity);
   return update;
 }
 

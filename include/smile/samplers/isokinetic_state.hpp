@@ -33,6 +33,7 @@ class IsokineticState {
     /// The step begins and ends with a momentum update with the same gradient and nothing between: sweeps may
     /// merge.
     bool merge_steps = false;
+    std::optional<PreconditionerOptions> preconditioner;  ///< not set: ŝ = 1 until a fixed metric is set
   };
   struct Turn {
     bool finite = true;         ///< false: the gradient cannot be used, nothing was done
@@ -43,9 +44,10 @@ class IsokineticState {
   IsokineticState() = default;
   explicit IsokineticState(const Options& options) : options_(options) {}
 
-  /// At θ, at rest. Without `preconditioner` ŝ = 1 until a fixed metric is set.
-  void place(const Vector& position, const PreconditionerOptions* preconditioner) {
-    if (preconditioner) preconditioner_.emplace(*preconditioner, position.size());
+  /// At θ, at rest.
+  void place(const Vector& position) {
+    if (options_.preconditioner) preconditioner_.emplace(*options_.preconditioner, position.size());
+    deferred_ = foreseen_ = false;
     for (int i : {0, 1}) {
       position_[i] = position;
       velocity_[i] = Vector(position.size());
@@ -84,6 +86,10 @@ class IsokineticState {
   void set_velocity_zero() {
     settle();
     velocity_[here_] = Vector(velocity_[here_].size());
+  }
+  void set_velocity(const Vector& velocity) {
+    settle();
+    velocity_[here_] = velocity;
   }
   /// u = z/‖z‖.
   void set_direction(const Vector& normals) {
@@ -217,6 +223,10 @@ class IsokineticState {
     }
     here_ = 0;
     archive.vector(position_[0]), archive.vector(velocity_[0]), archive.vector(gradient_[0]);
+    if (archive.reading()) {
+      position_[1] = velocity_[1] = gradient_[1] = Vector(position_[0].size());
+      if (options_.preconditioner) preconditioner_.emplace(*options_.preconditioner, position_[0].size());
+    }
     archive.value(deferred_), archive.value(foreseen_);
     archive.value(closing_.gradient), archive.value(closing_.velocity);
     archive.value(next_norm_), archive.value(next_projection_);
@@ -224,7 +234,10 @@ class IsokineticState {
         archive.value(next_scaling_.factor);
     bool fixed = fixed_variance_.size() != 0;
     archive.value(fixed);
-    if (fixed) archive.vector(fixed_variance_);
+    if (fixed)
+      archive.vector(fixed_variance_);
+    else
+      fixed_variance_ = Vector();
     if (preconditioner_) preconditioner_->serialise(archive);
   }
 
@@ -245,7 +258,8 @@ class IsokineticState {
     return sums;
   }
 
-  void set_pending(const MomentumUpdate<double>& update, double n) {
+  void set_pending(const MomentumUpdate<double>& exact, double n) {
+    const auto update = applied(exact);
     kick_ = {n > 0 ? update.along_gradient / n : 0, update.along_velocity};
     pending_ = true;
   }

@@ -8,13 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "smile/adaptation/decoherence_length.hpp"
 #include "smile/adaptation/mile_tuner.hpp"
+#include "smile/adaptation/weighted_moments.hpp"
 #include "smile/dynamics/refreshment.hpp"
 #include "smile/dynamics/splitting.hpp"
 #include "smile/samplers/isokinetic_state.hpp"
 #include "smile/kernels/host_vector.hpp"
 #include "smile/samplers/sampler.hpp"
-#include "smile/statistics/convergence.hpp"
 
 namespace smile {
 
@@ -34,9 +35,6 @@ struct MclmcOptions {
 template <class Vector>
 class MclmcSampler final : public Sampler<Vector> {
  public:
-  static constexpr std::uint64_t kMaxCoordinates = 2000;  // of the effective sample sizes of phase 3
-  static constexpr std::uint64_t kMaxDraws = 10000;
-
   MclmcSampler(const MclmcOptions& options, const SamplingPlan& plan)
       : options_(options), plan_(plan), phases_(plan.warmup_steps, options.tuner.diagonal_preconditioning) {
     typename IsokineticState<Vector>::Options state;
@@ -49,7 +47,7 @@ class MclmcSampler final : public Sampler<Vector> {
       throw Error("sampler", "the density has one parameter, and the dynamics divide by d − 1",
                   "use a model with at least two parameters, or sgld or sghmc");
     const double d = double(position.size());
-    state_.place(position, nullptr);
+    state_.place(position);
     normals_ = Vector(position.size());
     step_size_ = MileStepSize(options_.tuner, d);
     decoherence_length_ = options_.fixed ? options_.fixed->decoherence_length : std::max(std::sqrt(d), 15.0);
@@ -58,8 +56,8 @@ class MclmcSampler final : public Sampler<Vector> {
     state_.begin_step();
     log_density_ = target.log_density_and_gradient(state_.position(), state_.carried_gradient(), 0);
     has_gradient_ = std::isfinite(log_density_) && options_.guard.admit(state_.carried_gradient());
-    mean_.assign(position.size(), 0);
-    squares_.assign(position.size(), 0);
+    moments_ = WeightedMoments(position.size());
+    draws_ = AutocorrelationLength(position.size(), phases_.third);
   }
 
   StepReport step(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t) override {
@@ -91,11 +89,12 @@ class MclmcSampler final : public Sampler<Vector> {
   }
   std::uint64_t total_steps() const override { return warmup_steps() + plan_.sampling_steps; }
   double decoherence_length() const { return decoherence_length_; }
-  const std::vector<double>& phase2_mean() const { return mean_; }
-  std::vector<double> phase2_variance() const {
-    std::vector<double> variance(squares_);
-    for (double& v : variance) v /= weight_;
-    return variance;
+  /// Of θ over phase 2, weighted by the step sizes.
+  const WeightedMoments& phase2_moments() const { return moments_; }
+  /// Without tuning (options.fixed): ε and ℓ from the next step on.
+  void set_fixed(const MclmcOptions::Fixed& fixed) {
+    options_.fixed = fixed;
+    decoherence_length_ = fixed.decoherence_length;
   }
 
   std::vector<std::pair<std::string, double>> tuned() const override {
@@ -108,12 +107,16 @@ class MclmcSampler final : public Sampler<Vector> {
     state_.serialise(archive);
     step_size_.serialise(archive);
     archive.value(decoherence_length_), archive.value(phase2_length_);
-    archive.value(log_density_), archive.value(has_gradient_), archive.value(weight_);
-    for (std::size_t i = 0; i < mean_.size(); ++i) archive.value(mean_[i]), archive.value(squares_[i]);
-    std::uint64_t kept = history_.size();
-    archive.value(kept);
-    history_.resize(kept);
-    for (float& value : history_) archive.value(value);
+    archive.value(log_density_), archive.value(has_gradient_);
+    if (archive.reading()) {
+      const std::size_t d = std::size_t(state_.dimension());
+      normals_ = Vector(d);
+      moments_ = WeightedMoments(d);
+      draws_ = AutocorrelationLength(d, phases_.third);
+      step_size_.configure(options_.tuner, double(d));
+    }
+    moments_.serialise(archive);
+    draws_.serialise(archive);
   }
 
  private:
@@ -164,6 +167,7 @@ class MclmcSampler final : public Sampler<Vector> {
         return;
       }
     }
+    report.kinetic_change = kinetic;
     report.energy_change = kinetic - (after - before);
     if (!std::isfinite(report.energy_change)) {
       report.refusal = Refusal::energy_not_finite;
@@ -180,34 +184,23 @@ class MclmcSampler final : public Sampler<Vector> {
     if (t <= both) {
       const double desired = desired_energy_variance(options_.tuner.desired_energy_var_start,
                                                      options_.tuner.desired_energy_var_end, t - 1, both);
-      if (t > first && report.accepted()) see_position(report.step_size);
+      if (t > first && report.accepted()) moments_.add(state_.position(), report.step_size);
       step_size_.observe(report.energy_change, !report.accepted(), desired);
       if (t == both) end_phase2();
     } else if (t <= both + phases_.retuning) {
       step_size_.observe(report.energy_change, !report.accepted(), options_.tuner.desired_energy_var_end);
     } else {
-      keep_draw(t - both - phases_.retuning - 1);
+      draws_.add(state_.position(), t - both - phases_.retuning - 1);
       if (t == phases_.total()) end_phase3();
     }
     if (both == 0 && t == 1) phase2_length_ = decoherence_length_;
   }
 
-  void see_position(double weight) {
-    weight_ += weight;
-    const Vector& x = state_.position();
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const double deviation = x[i] - mean_[i];
-      mean_[i] += deviation * weight / weight_;
-      squares_[i] += weight * deviation * (x[i] - mean_[i]);
-    }
-  }
-
   void end_phase2() {
-    const std::vector<double> variance = phase2_variance();
-    double sum = 0;
-    for (double v : variance) sum += v;
-    if (weight_ > 0 && sum > 0) {
+    const double spread = moments_.spread();
+    if (spread > 0) {  // false, too, where nothing was seen
       if (options_.tuner.diagonal_preconditioning) {
+        const std::vector<double> variance = moments_.variance();
         Vector scale(variance.size());
         // ŝ = 1/sd: the metric holds ŝ², not normalised; a coordinate that never moved keeps ŝ = 1.
         for (std::size_t i = 0; i < variance.size(); ++i)
@@ -216,43 +209,16 @@ class MclmcSampler final : public Sampler<Vector> {
         decoherence_length_ = std::sqrt(state_.dimension());
         step_size_.restart();
       } else {
-        decoherence_length_ = std::sqrt(sum);
+        decoherence_length_ = spread;
       }
     }
     phase2_length_ = decoherence_length_;
   }
 
-  void keep_draw(std::uint64_t i) {
-    const std::uint64_t every = (phases_.third + kMaxDraws - 1) / kMaxDraws;
-    if (i % every != 0) return;
-    const Vector& x = state_.position();
-    for (std::size_t j = 0; j < x.size(); j += coordinate_stride()) history_.push_back(float(x[j]));
-  }
-  std::size_t coordinate_stride() const {
-    return (state_.position().size() + kMaxCoordinates - 1) / kMaxCoordinates;
-  }
-
-  /// ℓ = 0.4 ε · mean over coordinates of n/ESS.
   void end_phase3() {
-    const std::size_t stride = coordinate_stride();
-    const std::size_t coordinates = (state_.position().size() + stride - 1) / stride;
-    const std::size_t draws = history_.size() / coordinates;
-    if (draws >= 4) {
-      ConvergenceDiagnostics diagnostics(1, draws);
-      std::vector<double> chain(draws);
-      double sum = 0;
-      std::size_t counted = 0;
-      for (std::size_t j = 0; j < coordinates; ++j) {
-        for (std::size_t i = 0; i < draws; ++i) chain[i] = double(history_[i * coordinates + j]);
-        const double ess = diagnostics.ess_bulk(chain);
-        if (!(ess > 0)) continue;  // a coordinate that did not move says nothing about the path length
-        sum += double(phases_.third) / ess;
-        ++counted;
-      }
-      if (counted > 0) decoherence_length_ = 0.4 * current_step_size() * sum / double(counted);
-    }
-    history_.clear();
-    history_.shrink_to_fit();
+    const double length = draws_.value(current_step_size());
+    if (length > 0) decoherence_length_ = length;
+    draws_.clear();
   }
 
   MclmcOptions options_;
@@ -264,9 +230,8 @@ class MclmcSampler final : public Sampler<Vector> {
   double decoherence_length_ = 0, phase2_length_ = StepReport::kNone;
   double log_density_ = StepReport::kNone;
   bool has_gradient_ = false;
-  std::vector<double> mean_, squares_;  // of θ in phase 2, weighted by the step size
-  double weight_ = 0;
-  std::vector<float> history_;  // draws of phase 3, [draws, coordinates]
+  WeightedMoments moments_;      // of θ in phase 2
+  AutocorrelationLength draws_;  // of phase 3
 };
 
 // Compiled once, in src/samplers/.

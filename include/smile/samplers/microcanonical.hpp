@@ -63,6 +63,7 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
     if (options.reset_velocity == ResetVelocity::authors) state.rest_energy = RestEnergy::authors;
     state.merge_steps = options.integrator != Integrator::position_verlet &&
                         options.energy == EnergyMode::carried && std::isinf(options.decoherence_length);
+    state.preconditioner = options.preconditioner;
     state_ = IsokineticState<Vector>(state);
   }
 
@@ -70,12 +71,13 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
     if (position.size() < 2)
       throw Error("sampler", "the density has one parameter, and the dynamics divide by d − 1",
                   "use a model with at least two parameters, or sgld or sghmc");
-    state_.place(position, options_.preconditioner ? &*options_.preconditioner : nullptr);
+    state_.place(position);
     state_.begin_step();
     if (carries_gradient() || options_.rule == StepSizeRule::turn) {
       evaluate(target, 0);
       has_gradient_ = std::isfinite(value_) && options_.guard.admit(state_.carried_gradient());
     } else if (options_.energy == EnergyMode::carried && options_.guardrail) {
+      // position-verlet: no gradient is carried over, only the value.
       value_ = target.log_density(state_.position(), 0);
     }
     log_density_ = value_;
@@ -93,6 +95,7 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
     const Attempt attempt = advance(target, normals, t, report);
     report.refusal = attempt.failure;
     report.energy_change = attempt.energy_change;
+    report.kinetic_change = attempt.kinetic_change;
     report.gradient_norm = attempt.gradient_norm;
     report.turn_angle = report.step_size * attempt.gradient_norm / (state_.dimension() - 1);
 
@@ -136,6 +139,7 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
 
   /// The state behind the position, for tests and logs.
   const IsokineticState<Vector>& state() const { return state_; }
+  IsokineticState<Vector>& state() { return state_; }
   const EnergyTuner& tuner() const { return tuner_; }
   double log_density() const { return log_density_; }
 
@@ -161,16 +165,20 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
   struct Attempt {
     Refusal failure = Refusal::none;
     double energy_change = StepReport::kNone;
+    double kinetic_change = StepReport::kNone;
     double gradient_norm = StepReport::kNone;
     double value = StepReport::kNone;  ///< L at the end of the step
   };
 
   /// Every 50th step of the turning-angle rule measures ΔE with one batch throughout, as a safety net (1.13).
   bool is_audit(std::uint64_t t) const { return options_.rule == StepSizeRule::turn && t % 50 == 0; }
-  bool carries_gradient() const {
-    return options_.energy == EnergyMode::carried &&
-           splitting(options_.integrator).front().kind == Substep::momentum;
+  bool opens_with_momentum() const {
+    return splitting(options_.integrator).front().kind == Substep::momentum;
   }
+  bool carries_gradient() const { return options_.energy == EnergyMode::carried && opens_with_momentum(); }
+  /// Where the splitting ends with a position update, L at the end point costs an evaluation of its own, made
+  /// only for those who look at ΔE.
+  bool needs_energy(std::uint64_t t) const { return options_.guardrail || is_audit(t); }
 
   /// One splitting step (1.5), wrapped in partial refreshment where asked for (1.6).
   Attempt advance(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t,
@@ -186,9 +194,15 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
     double kinetic = 0;
     if (std::isfinite(options_.decoherence_length))
       refresh(normals, Purpose::opening_refreshment, t, step / 2);
-    if (options_.energy == EnergyMode::fresh || is_audit(t) || (carries_gradient() && !has_gradient_)) {
+    const bool anew = options_.energy == EnergyMode::fresh || is_audit(t);
+    if (opens_with_momentum() && (anew || !has_gradient_)) {
       if (!evaluate(target, t, &report)) return fail(Refusal::log_density);
       before = value_;
+    } else if (!opens_with_momentum() && needs_energy(t) && (anew || !std::isfinite(before))) {
+      // The same for position-verlet, which has no use for the gradient. Without it a chain whose L(θ₀) was
+      // not finite could never move.
+      before = target.log_density(state_.current_position(), t);
+      if (!std::isfinite(before)) return fail(Refusal::log_density);
     }
     const auto& substeps = splitting(options_.integrator);
     bool value_is_current = false;
@@ -212,14 +226,14 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
         value_is_current = false;
       }
     }
-    if (!value_is_current && options_.guardrail) {
+    if (!value_is_current && needs_energy(t)) {
       attempt.value = target.log_density(state_.current_position(), t);
       if (!std::isfinite(attempt.value)) return fail(Refusal::log_density);
       value_is_current = true;
     }
+    attempt.kinetic_change = kinetic;
     if (value_is_current) {
       attempt.energy_change = kinetic - (attempt.value - before);
-      // A chain that could not be evaluated at its start has no L(θ_old) to compare with.
       if (!std::isfinite(attempt.energy_change)) return fail(Refusal::energy_not_finite);
     }
     if (is_audit(t)) same_batch_error_ = attempt.energy_change;

@@ -51,6 +51,7 @@ struct StepReport {
   Refusal refusal = Refusal::none;
   double log_density = kNone;     ///< carried L of the state after the step (of one mini-batch)
   double energy_change = kNone;   ///< ΔE; NaN where the step was abandoned
+  double kinetic_change = kNone;  ///< Σ ΔK of the step (microcanonical)
   double step_size = kNone;       ///< used in this step
   double next_step_size = kNone;  ///< the next step will use
   double gradient_norm = kNone;  ///< ‖g ⊘ ŝ‖ of the last momentum update (microcanonical), ‖g‖ else

@@ -6,20 +6,13 @@
 #include <set>
 
 #include "smile/samplers/microcanonical.hpp"
+#include "support/named_options.hpp"
 #include "support/quadratic_target.hpp"
 
 namespace smile {
 namespace {
 
 using test::Json;
-
-Integrator integrator_named(const std::string& name) {
-  if (name == "mclachlan") return Integrator::mclachlan;
-  if (name == "velocity-verlet") return Integrator::velocity_verlet;
-  if (name == "position-verlet") return Integrator::position_verlet;
-  if (name == "three-stage" || name == "yoshida") return Integrator::three_stage;
-  throw std::runtime_error("unknown integrator " + name);
-}
 
 MicrocanonicalOptions options_of(const Json& input) {
   const std::string strangers = test::unknown_keys(input, {"sampler",
@@ -68,7 +61,7 @@ MicrocanonicalOptions options_of(const Json& input) {
   o.guardrail = !naive;
   o.rule = naive ? StepSizeRule::fixed : StepSizeRule::energy;
   o.step_size = input.at("eps");
-  o.integrator = integrator_named(text("integrator", "mclachlan"));
+  o.integrator = test::integrator_named(text("integrator", "mclachlan"));
   o.energy = choose("energy", "carried", "fresh") ? EnergyMode::fresh : EnergyMode::carried;
   if (input.contains("decoherence_length")) o.decoherence_length = input["decoherence_length"];
   o.guard.clip = input.value("gradient_clip", 1e6);
