@@ -17,6 +17,9 @@ struct MomentumUpdate {
   Scalar projection;      ///< p' = e·u after the update
 };
 
+/// Coefficient of u in the new u beyond which rounding of u swamps the result, see applied().
+inline constexpr double kSwamped = 1e7;
+
 /// What the first update from rest counts: as if u had been e (p = 1), or the formula at p = 0 (spec 1.12).
 enum class RestEnergy { along_gradient, authors };
 
@@ -25,7 +28,7 @@ inline double select(bool condition, double yes, double no) {
 }
 
 /// @param n               ‖g̃‖ ≥ 0
-/// @param p               e·u as computed; divided by ‖u‖ and clipped to [−1, 1] here
+/// @param p               e·u as computed; clipped to [−1, 1] here
 /// @param velocity_norm2  ‖u‖² > 0, 1 up to rounding; the new u has unit norm whatever it is
 /// @param dimension       d ≥ 2
 /// @param h               length of the update, of any sign; 0 is the identity
@@ -40,7 +43,8 @@ MomentumUpdate<Scalar> momentum_update(Scalar n, Scalar p, Scalar velocity_norm2
   // A negative length is the update along −e: only |δ| appears below.
   const Scalar sign = select(h < Scalar(0), Scalar(-1), Scalar(1));
   const Scalar length = sqrt(velocity_norm2);
-  p = max(Scalar(-1), min(Scalar(1), sign * p / length));
+  const Scalar raw = max(-length, min(length, sign * p));  // |e·u| ≤ ‖u‖, whatever rounding says
+  p = max(Scalar(-1), min(Scalar(1), raw));
   const Scalar delta = fabs(h) * n / scale;
   const Scalar lost = -expm1(-delta);  // 1 − ζ
   const Scalar zeta = exp(-delta);
@@ -53,10 +57,14 @@ MomentumUpdate<Scalar> momentum_update(Scalar n, Scalar p, Scalar velocity_norm2
   update.delta = sign * delta;
   const auto stuck = !(norm > Scalar(0));  // p = −1 and ζ² below the smallest double
   const auto still = !(n > Scalar(0)) || !(delta > Scalar(0));
-  const Scalar turn = lost * ((1 + p) + (1 - p) * zeta);
+  // w/‖w‖ for a unit u, corrected for what rounding has made of ‖u‖, without another pass over u. Beyond
+  // kSwamped the correction would be rounding error alone.
+  const Scalar a = lost * ((1 + p) + (1 - p) * zeta) / norm, b = 2 * zeta / norm;
+  const Scalar excess = b * (b * (velocity_norm2 - 1) + 2 * a * (raw - p));
+  const Scalar length_of_w = select(b < Scalar(kSwamped), sqrt(max(Scalar(1e-3), 1 + excess)), Scalar(1));
   update.kinetic_change = select(still, Scalar(0), scale * select(stuck, -delta, bracket));
-  update.along_gradient = select(still || stuck, Scalar(0), sign * turn / norm);
-  update.along_velocity = select(still || stuck, Scalar(1), 2 * zeta / norm / length);
+  update.along_gradient = select(still || stuck, Scalar(0), sign * a / length_of_w);
+  update.along_velocity = select(still || stuck, Scalar(1), b / length_of_w);
   update.projection = select(still || stuck, sign * p, sign * ((1 + p) - (1 - p) * zeta * zeta) / norm);
   return update;
 }
@@ -66,7 +74,7 @@ MomentumUpdate<Scalar> momentum_update(Scalar n, Scalar p, Scalar velocity_norm2
 /// point of the flow, so u is left as it is. The bound needs 1 + p < 5e−15 to be met.
 template <class Scalar>
 MomentumUpdate<Scalar> applied(MomentumUpdate<Scalar> update) {
-  const auto swamped = update.along_velocity > Scalar(1e7);
+  const auto swamped = update.along_velocity > Scalar(kSwamped);
   update.along_gradient = select(swamped, Scalar(0), update.along_gradient);
   update.along_velocity = select(swamped, Scalar(1), update.along_velocity);
   return update;
