@@ -87,24 +87,12 @@ struct ClosingInput {
 /// The sums with this step's ŝ, the same in both kinds of sweep.
 template <class T>
 struct NowSums {
-  HWY_INLINE NowSums()
-      : norm2(hn::Zero(Tag<T>())), projection(hn::Zero(Tag<T>())), velocity(hn::Zero(Tag<T>())) {}
-  Vector<T> norm2, projection, velocity;
-  template <class Register>
-  HWY_INLINE void add(const Register& r) {
-    norm2 = hn::MulAdd(r.q, r.q, norm2);
-    projection = hn::MulAdd(r.u, r.q, projection);
-    velocity = hn::MulAdd(r.u, r.u, velocity);
-  }
-};
-template <class T>
-struct NowTotals {
-  HWY_INLINE NowTotals() {}
-  DoubleSum<T> norm2, projection, velocity;
-  HWY_INLINE void add(const NowSums<T>& s) {
-    norm2.add(s.norm2);
-    projection.add(s.projection);
-    velocity.add(s.velocity);
+  HWY_INLINE NowSums() {}
+  ProductSum<T> norm2, projection, velocity;
+  HWY_INLINE void add(const Wide<T>& q, const Wide<T>& u) {
+    norm2.add(q, q);
+    projection.add(u, q);
+    velocity.add(u, u);
   }
   HWY_INLINE void write(ClosingTotals& totals) const {
     totals.now_norm2 = norm2.total();
@@ -113,26 +101,15 @@ struct NowTotals {
   }
 };
 
-/// Sums of r² , q·r, u·r for some r.
+/// Sums of r², q·r, u·r for some r.
 template <class T>
 struct CrossSums {
-  HWY_INLINE CrossSums()
-      : norm2(hn::Zero(Tag<T>())), cross(hn::Zero(Tag<T>())), projection(hn::Zero(Tag<T>())) {}
-  Vector<T> norm2, cross, projection;
-  HWY_INLINE void add(Vector<T> r, Vector<T> q, Vector<T> u) {
-    norm2 = hn::MulAdd(r, r, norm2);
-    cross = hn::MulAdd(q, r, cross);
-    projection = hn::MulAdd(u, r, projection);
-  }
-};
-template <class T>
-struct CrossTotals {
-  HWY_INLINE CrossTotals() {}
-  DoubleSum<T> norm2, cross, projection;
-  HWY_INLINE void add(const CrossSums<T>& s) {
-    norm2.add(s.norm2);
-    cross.add(s.cross);
-    projection.add(s.projection);
+  HWY_INLINE CrossSums() {}
+  ProductSum<T> norm2, cross, projection;
+  HWY_INLINE void add(const Wide<T>& r, const Wide<T>& q, const Wide<T>& u) {
+    norm2.add(r, r);
+    cross.add(q, r);
+    projection.add(u, r);
   }
 };
 
@@ -142,20 +119,19 @@ ClosingTotals known_clamp_sweep(const ClosingInput<T, kCentre>& input, const Sca
   const Tag<T> d;
   const std::size_t lanes = hn::Lanes(d), whole = input.size / lanes * lanes;
   const InverseRoot<T> root_next(next);
-  NowTotals<T> now;
-  CrossTotals<T> then;
+  NowSums<T> now;
+  CrossSums<T> then;
   DoubleSum<T> clamped, inverse;
   auto largest = hn::Zero(d);
   const auto end = covered<T>(input.size, 1);
   for (std::size_t i = 0; i < end;) {
-    NowSums<T> now_terms;
-    CrossSums<T> then_terms;
     auto clamped_terms = hn::Zero(d), inverse_terms = hn::Zero(d);
     const std::size_t stop = std::min(end, i + kTermsPerFlush * lanes);
     for (; i < stop; i += lanes) {
       const auto r = input.at(i);
       largest = hn::Max(hn::Abs(r.g), largest);
-      now_terms.add(r);
+      const Wide<T> q(r.q), u(r.u);
+      now.add(q, u);
       auto c2 = root_next.clamp(r.variance_next);
       auto w = reciprocal_sqrt(d, c2);
       if (i >= whole) {  // the padding of s² counts in no sum
@@ -165,10 +141,8 @@ ClosingTotals known_clamp_sweep(const ClosingInput<T, kCentre>& input, const Sca
       }
       clamped_terms = hn::Add(clamped_terms, c2);
       inverse_terms = hn::MulAdd(w, w, inverse_terms);
-      then_terms.add(hn::Mul(r.g, w), r.q, r.u);
+      then.add(Wide<T>(hn::Mul(r.g, w)), q, u);
     }
-    now.add(now_terms);
-    then.add(then_terms);
     clamped.add(clamped_terms);
     inverse.add(inverse_terms);
   }
@@ -196,13 +170,11 @@ bool bracket_sweep(const ClosingInput<T, kCentre>& input, double present_floor, 
   const auto one = hn::Set(d, T{1}), zero = hn::Zero(d);
   auto& aside = set_aside_of_this_thread<T>(input.size);
   bool overflow = false;
-  NowTotals<T> now;
-  CrossTotals<T> above, below;
+  NowSums<T> now;
+  CrossSums<T> above, below;
   DoubleSum<T> variance_above, variance_rest, count_above;
   auto largest = zero;
   for (std::size_t i = 0; i < end;) {
-    NowSums<T> now_terms;
-    CrossSums<T> above_terms, below_terms;
     auto variance_above_terms = zero, variance_rest_terms = zero, count_terms = zero;
     const std::size_t stop = std::min(end, i + kTermsPerFlush * lanes);
     for (; i < stop; i += lanes) {
@@ -210,14 +182,15 @@ bool bracket_sweep(const ClosingInput<T, kCentre>& input, double present_floor, 
       if (i >= whole)
         r.variance_next = hn::IfThenElseZero(hn::FirstN(d, input.size - whole), r.variance_next);
       largest = hn::Max(hn::Abs(r.g), largest);
-      now_terms.add(r);
+      const Wide<T> q(r.q), u(r.u);
+      now.add(q, u);
       const auto is_above = hn::Gt(r.variance_next, high_edge), is_below = hn::Lt(r.variance_next, low_edge);
       variance_above_terms = hn::Add(variance_above_terms, hn::IfThenElseZero(is_above, r.variance_next));
       variance_rest_terms = hn::Add(variance_rest_terms, hn::IfThenZeroElse(is_above, r.variance_next));
       count_terms = hn::Add(count_terms, hn::IfThenElseZero(is_above, one));
       const auto root = reciprocal_sqrt(d, hn::Max(r.variance_next, high_edge));
-      above_terms.add(hn::IfThenElseZero(is_above, hn::Mul(r.g, root)), r.q, r.u);
-      below_terms.add(hn::IfThenElseZero(is_below, r.g), r.q, r.u);
+      above.add(Wide<T>(hn::IfThenElseZero(is_above, hn::Mul(r.g, root))), q, u);
+      below.add(Wide<T>(hn::IfThenElseZero(is_below, r.g)), q, u);
       const auto decided = hn::Or(is_above, is_below);
       if (HWY_UNLIKELY(!hn::AllTrue(d, decided))) {
         if (aside.count + lanes > aside.capacity + aside.kSlack - lanes) {
@@ -232,9 +205,6 @@ bool bracket_sweep(const ClosingInput<T, kCentre>& input, double present_floor, 
         aside.count += hn::CompressStore(r.q, inside, d, aside.columns[3].data() + at);
       }
     }
-    now.add(now_terms);
-    above.add(above_terms);
-    below.add(below_terms);
     variance_above.add(variance_above_terms);
     variance_rest.add(variance_rest_terms);
     count_above.add(count_terms);
@@ -246,20 +216,19 @@ bool bracket_sweep(const ClosingInput<T, kCentre>& input, double present_floor, 
   // Those set aside, with the floor now known. Columns end in zeros up to a whole register.
   const std::size_t aside_end = covered<T>(aside.count, 1);
   for (auto& column : aside.columns) std::fill(column.data() + aside.count, column.data() + aside_end, T{0});
-  CrossTotals<T> inside;
+  CrossSums<T> inside;
   DoubleSum<T> excess;  // Σ max(s'² − f², 0)
   const auto f2 = hn::Set(d, std::max(T(floor), std::numeric_limits<T>::min()));
   for (std::size_t i = 0; i < aside_end;) {
-    CrossSums<T> terms;
     auto excess_terms = zero;
     const std::size_t stop = std::min(aside_end, i + kTermsPerFlush * lanes);
     for (; i < stop; i += lanes) {
       const auto c2 = hn::Max(hn::LoadU(d, aside.columns[0].data() + i), f2);
       excess_terms = hn::Add(excess_terms, hn::Sub(c2, f2));
-      terms.add(hn::Mul(hn::LoadU(d, aside.columns[1].data() + i), reciprocal_sqrt(d, c2)),
-                hn::LoadU(d, aside.columns[3].data() + i), hn::LoadU(d, aside.columns[2].data() + i));
+      inside.add(Wide<T>(hn::Mul(hn::LoadU(d, aside.columns[1].data() + i), reciprocal_sqrt(d, c2))),
+                 Wide<T>(hn::LoadU(d, aside.columns[3].data() + i)),
+                 Wide<T>(hn::LoadU(d, aside.columns[2].data() + i)));
     }
-    inside.add(terms);
     excess.add(excess_terms);
   }
 

@@ -72,6 +72,46 @@ class DoubleSum {
   hn::Vec<hn::ScalableTag<double>> sum_;
 };
 
+/// A register of T as registers of double.
+template <class T>
+struct Wide {
+  using Double = hn::Vec<hn::ScalableTag<double>>;
+  HWY_INLINE explicit Wide(Vector<T> x) {
+    const hn::ScalableTag<double> dd;
+    if constexpr (sizeof(T) == sizeof(double)) {
+      low = x;
+    } else {
+#if HWY_TARGET == HWY_SCALAR
+      low = hn::PromoteTo(dd, x);
+#else
+      const hn::Half<Tag<T>> half;
+      low = hn::PromoteTo(dd, hn::LowerHalf(half, x));
+      high = hn::PromoteTo(dd, hn::UpperHalf(half, x));
+#endif
+    }
+  }
+  static constexpr bool kTwo = sizeof(T) < sizeof(double) && HWY_TARGET != HWY_SCALAR;
+  Double low, high;
+};
+
+/// Sum of products in double, exact for the factors as they are: p = e·u must be that of the very vectors
+/// that a kick combines, for 1 + p may be all that is left of it.
+template <class T>
+class ProductSum {
+ public:
+  HWY_INLINE ProductSum() : low_(hn::Zero(hn::ScalableTag<double>())), high_(low_) {}
+  HWY_INLINE void add(const Wide<T>& a, const Wide<T>& b) {
+    low_ = hn::MulAdd(a.low, b.low, low_);
+    if constexpr (Wide<T>::kTwo) high_ = hn::MulAdd(a.high, b.high, high_);
+  }
+  HWY_INLINE double total() const {
+    return hn::GetLane(hn::SumOfLanes(hn::ScalableTag<double>(), hn::Add(low_, high_)));
+  }
+
+ private:
+  hn::Vec<hn::ScalableTag<double>> low_, high_;
+};
+
 /// 1/sqrt(x) for normal positive x, to about 1.5 ulp: an estimate with one Newton step (AVX-512, 14 bits) or
 /// one step of the next order (12 bits); exact operations for double.
 template <class D, class V>

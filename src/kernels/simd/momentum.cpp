@@ -11,40 +11,23 @@ HWY_BEFORE_NAMESPACE();
 namespace smile::kernels::simd {
 namespace HWY_NAMESPACE {
 
-template <class T>
-struct ReduceTerms {
-  HWY_INLINE ReduceTerms()
-      : gradient(hn::Zero(Tag<T>())), projection(hn::Zero(Tag<T>())), velocity(hn::Zero(Tag<T>())) {}
-  Vector<T> gradient, projection, velocity;
-};
-
 template <class T, bool kMetric>
 MomentumSums reduce_sweep(const HostVector<T>& gradient, const HostVector<T>& velocity,
                           const Metric<HostVector<T>>& metric) {
   const Tag<T> d;
-  const std::size_t lanes = hn::Lanes(d), end = covered<T>(gradient.size());
+  const std::size_t lanes = hn::Lanes(d), end = covered<T>(gradient.size(), 1);
   const InverseScale<T, kMetric> inverse_scale(metric);
   const T* g = gradient.data();
   const T* u = velocity.data();
-  DoubleSum<T> gradient_norm2, projection, velocity_norm2;
+  ProductSum<T> gradient_norm2, projection, velocity_norm2;
   Vector<T> largest = hn::Zero(d);
-  const auto step = [&](ReduceTerms<T>& terms, std::size_t i) HWY_ATTR {
-    const auto gi = hn::Load(d, g + i), ui = hn::Load(d, u + i), q = hn::Mul(gi, inverse_scale.at(i));
-    terms.gradient = hn::MulAdd(q, q, terms.gradient);
-    terms.projection = hn::MulAdd(ui, q, terms.projection);
-    terms.velocity = hn::MulAdd(ui, ui, terms.velocity);
+  for (std::size_t i = 0; i < end; i += lanes) {
+    const auto gi = hn::Load(d, g + i);
+    const Wide<T> q(hn::Mul(gi, inverse_scale.at(i))), ui(hn::Load(d, u + i));
+    gradient_norm2.add(q, q);
+    projection.add(ui, q);
+    velocity_norm2.add(ui, ui);
     largest = hn::Max(hn::Abs(gi), largest);
-  };
-  for (std::size_t i = 0; i < end;) {
-    ReduceTerms<T> even, odd;
-    const std::size_t stop = std::min(end, i + kTermsPerFlush * kUnroll * lanes);
-    for (; i < stop; i += 2 * lanes) {
-      step(even, i);
-      step(odd, i + lanes);
-    }
-    gradient_norm2.add(hn::Add(even.gradient, odd.gradient));
-    projection.add(hn::Add(even.projection, odd.projection));
-    velocity_norm2.add(hn::Add(even.velocity, odd.velocity));
   }
   const double factor = factor_of(metric);
   MomentumSums sums;

@@ -58,7 +58,9 @@ void refresh(HostVector<T>& velocity, const HostVector<T>& normals, double nu) {
   T* u = velocity.data();
   const auto mixed = [=](std::size_t i)
                          HWY_ATTR { return hn::MulAdd(weight, hn::Load(d, z + i), hn::Load(d, u + i)); };
-  const auto inverse = hn::Set(d, T(1 / std::sqrt(sum_of_squares<T>(velocity.size(), mixed))));
+  const double sum = sum_of_squares<T>(velocity.size(), mixed);
+  if (!std::isfinite(sum)) return reference::refresh(velocity, normals, nu);  // squares beyond the range of T
+  const auto inverse = hn::Set(d, T(1 / std::sqrt(sum)));
   const std::size_t lanes = hn::Lanes(d), end = covered<T>(velocity.size(), 1);
   for (std::size_t i = 0; i < end; i += lanes) hn::Store(hn::Mul(mixed(i), inverse), d, u + i);
 }
