@@ -17,9 +17,6 @@ struct MomentumUpdate {
   Scalar projection;      ///< p' = e·u after the update
 };
 
-/// Coefficient of u in the new u beyond which rounding of u swamps the result, see applied().
-inline constexpr double kSwamped = 1e7;
-
 /// What the first update from rest counts: as if u had been e (p = 1), or the formula at p = 0 (spec 1.12).
 enum class RestEnergy { along_gradient, authors };
 
@@ -42,39 +39,38 @@ MomentumUpdate<Scalar> momentum_update(Scalar n, Scalar p, Scalar velocity_norm2
   const double scale = dimension - 1;
   // A negative length is the update along −e: only |δ| appears below.
   const Scalar sign = select(h < Scalar(0), Scalar(-1), Scalar(1));
-  const Scalar length = sqrt(velocity_norm2);
-  const Scalar raw = max(-length, min(length, sign * p));  // |e·u| ≤ ‖u‖, whatever rounding says
-  p = max(Scalar(-1), min(Scalar(1), raw));
+  const auto clipped = [](Scalar x) { return max(Scalar(-1), min(Scalar(1), x)); };
+  // p of the unit vector: where 1 + p is all that counts, the rounding of ‖u‖ in single precision would be
+  // many times larger.
+  const Scalar length = sqrt(velocity_norm2), raw = clipped(sign * p);
+  p = clipped(sign * p / length);
   const Scalar delta = fabs(h) * n / scale;
   const Scalar lost = -expm1(-delta);  // 1 − ζ
   const Scalar zeta = exp(-delta);
   const Scalar norm = (1 + p) + (1 - p) * zeta * zeta;  // 2ζ (cosh δ + p sinh δ) = ‖w‖ for a unit u
   const Scalar small = log1p((p * lost * (1 + zeta) + lost * lost) / (2 * zeta));
   const Scalar large = delta - std::log(2.0) + log(norm);
-  const Scalar bracket = select(delta < Scalar(1), small, large);
+  // To first order ΔK balances the change of L along the stored u, whose length is that of u, not 1.
+  const Scalar bracket = select(delta < Scalar(1), small, large) + delta * (raw - p);
 
   MomentumUpdate<Scalar> update;
   update.delta = sign * delta;
   const auto stuck = !(norm > Scalar(0));  // p = −1 and ζ² below the smallest double
   const auto still = !(n > Scalar(0)) || !(delta > Scalar(0));
-  // w/‖w‖ for a unit u, corrected for what rounding has made of ‖u‖, without another pass over u. Beyond
-  // kSwamped the correction would be rounding error alone.
-  const Scalar a = lost * ((1 + p) + (1 - p) * zeta) / norm, b = 2 * zeta / norm;
-  const Scalar excess = b * (b * (velocity_norm2 - 1) + 2 * a * (raw - p));
-  const Scalar length_of_w = select(b < Scalar(kSwamped), sqrt(max(Scalar(1e-3), 1 + excess)), Scalar(1));
+  const Scalar turn = lost * ((1 + p) + (1 - p) * zeta);
   update.kinetic_change = select(still, Scalar(0), scale * select(stuck, -delta, bracket));
-  update.along_gradient = select(still || stuck, Scalar(0), sign * a / length_of_w);
-  update.along_velocity = select(still || stuck, Scalar(1), b / length_of_w);
+  update.along_gradient = select(still || stuck, Scalar(0), sign * turn / norm);
+  update.along_velocity = select(still || stuck, Scalar(1), 2 * zeta / norm / length);
   update.projection = select(still || stuck, sign * p, sign * ((1 + p) - (1 - p) * zeta * zeta) / norm);
   return update;
 }
 
 /// The coefficients as they are applied to a stored vector. With u = −e up to its rounding and a long update
 /// the two terms cancel to a difference of rounding errors, magnified without bound; u = −e itself is a fixed
-/// point of the flow, so u is left as it is. The bound needs 1 + p < 5e−15 to be met.
+/// point of the flow, so u is left as it is. Only 1 + p < 5e−13 can meet the bound.
 template <class Scalar>
 MomentumUpdate<Scalar> applied(MomentumUpdate<Scalar> update) {
-  const auto swamped = update.along_velocity > Scalar(kSwamped);
+  const auto swamped = update.along_velocity > Scalar(1e6);
   update.along_gradient = select(swamped, Scalar(0), update.along_gradient);
   update.along_velocity = select(swamped, Scalar(1), update.along_velocity);
   return update;

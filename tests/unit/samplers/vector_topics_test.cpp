@@ -10,22 +10,21 @@ namespace smile {
 namespace {
 
 TEST(VectorTopics, every_file_is_replayed_somewhere) {
-  const std::set<std::string> known{
-      // tests/unit/dynamics
-      "momentum_scalars", "momentum_update", "refreshment",
-      // tests/unit/adaptation
-      "preconditioner", "tuner", "schedules",
-      // tests/unit/samplers
-      "integrators", "microcanonical_naive", "microcanonical_tuned", "microcanonical_resets",
-      "compat_authors", "mile", "sg_samplers",
-      // tests/unit/statistics
-      "gamma_quantile",
-      // tests/unit/targets, tests/unit/network
-      "priors", "likelihoods", "fcn",
-      // tests/unit/evaluation
-      "metrics_classification", "metrics_regression", "diagnostics",
-      // the analytical benchmark
-      "analytical"};
+  const std::set<std::string> known{// tests/unit/dynamics
+                                    "momentum_scalars", "momentum_update", "refreshment",
+                                    // tests/unit/adaptation
+                                    "preconditioner", "tuner", "schedules",
+                                    // tests/unit/samplers
+                                    "integrators", "microcanonical_naive", "microcanonical_tuned",
+                                    "microcanonical_resets", "compat_authors", "mile", "sg_samplers",
+                                    // tests/unit/statistics
+                                    "gamma_quantile",
+                                    // tests/unit/targets, tests/unit/network
+                                    "priors", "likelihoods", "fcn",
+                                    // tests/unit/evaluation
+                                    "metrics_classification", "metrics_regression", "diagnostics",
+                                    // the analytical benchmark
+                                    "analytical"};
   std::size_t files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(test::vectors_directory())) {
     if (entry.path().extension() != ".json") continue;
