@@ -22,26 +22,26 @@ class MomentCheck {
   static constexpr double kFalseAlarm = 1e-4;
   static constexpr double kSmallestEss = 400;
 
-  MomentCheck(std::vector<double> mean, std::vector<double> variance)
-      : mean_(std::move(mean)), variance_(std::move(variance)), draws_(mean_.size()) {}
+  explicit MomentCheck(std::size_t dimension) : draws_(dimension) {}
 
   template <class Vector>
   void add(const Vector& x) {
-    for (std::size_t i = 0; i < mean_.size(); ++i) draws_[i].push_back(double(x[i]));
+    for (std::size_t i = 0; i < draws_.size(); ++i) draws_[i].push_back(double(x[i]));
   }
 
-  double bound() const { return normal_quantile(1 - kFalseAlarm / double(4 * mean_.size())); }
+  double bound() const { return normal_quantile(1 - kFalseAlarm / double(4 * draws_.size())); }
 
   /// "" where all moments agree.
   /// @param variance_bias  relative difference of the variance that is allowed beside the Monte-Carlo error
-  std::string disagreement(double variance_bias = 0) const {
+  std::string disagreement(const std::vector<double>& mean, const std::vector<double>& variance,
+                           double variance_bias = 0) const {
     std::string message;
     double worst = bound();
-    for (std::size_t i = 0; i < mean_.size(); ++i) {
+    for (std::size_t i = 0; i < draws_.size(); ++i) {
       std::vector<double> squares;
-      for (double x : draws_[i]) squares.push_back((x - mean_[i]) * (x - mean_[i]));
-      compare("mean", i, draws_[i], mean_[i], 0, worst, message);
-      compare("variance", i, squares, variance_[i], variance_bias * variance_[i], worst, message);
+      for (double x : draws_[i]) squares.push_back((x - mean[i]) * (x - mean[i]));
+      compare("mean", i, draws_[i], mean[i], 0, worst, message);
+      compare("variance", i, squares, variance[i], variance_bias * variance[i], worst, message);
     }
     return message;
   }
@@ -66,7 +66,6 @@ class MomentCheck {
     }
   }
 
-  std::vector<double> mean_, variance_;
   std::vector<std::vector<double>> draws_;
 };
 
