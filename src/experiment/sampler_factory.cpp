@@ -84,6 +84,7 @@ MicrocanonicalOptions microcanonical_of(const SamplerConfig& config) {
   options.guardrail = tuning.reset_prob < 1 || tuning.adaption_prob > 0;
   options.adapt_in_sampling = config.adapt_during == "always";
   options.turn_angle = config.turn_angle;
+  options.turn_rate = config.smile_tuning.alpha;
   options.reset_velocity =
       choose<ResetVelocity>(config.reset_velocity, {{"keep", ResetVelocity::keep},
                                                     {"gradient", ResetVelocity::gradient},

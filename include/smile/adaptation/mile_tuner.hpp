@@ -64,6 +64,8 @@ class MileStepSize {
     weight_ = std::exp(-0.5 * z * z);
     weighted_ = decay_ * weighted_ + weight_ * xi / std::pow(step_size_, 6);
     total_ = decay_ * total_ + weight_;
+    // All weights can underflow where every ΔE is beyond reason; shrinking is then the only answer.
+    if (!(total_ > 0)) largest_ = std::fmin(largest_, 0.8 * step_size_);
     step_size_ = std::fmin(std::pow(weighted_ / total_, -1.0 / 6.0), largest_);
   }
   /// The recursion starts afresh at the present step size.

@@ -8,25 +8,21 @@
 namespace smile {
 
 /// Holds the angle δ = ε‖g̃‖/(d−1) by which gradient noise turns the velocity in one step:
-///     q ← (1−α) q + α n_t²,   ε = δ* (d−1)/√q,   α = 0.01,   q₀ = ‖g(θ₀) ⊘ ŝ₀‖²
+///     q ← (1−α) q + α n_t²,   ε = δ* (d−1)/√q,   q₀ = ‖g(θ₀) ⊘ ŝ₀‖²
 /// δ* = 0.06 by default; 0.03–0.1 is useful. Needs mini-batch noise.
 class TurningAngleRule {
  public:
-  static constexpr double kRate = 0.01;
-
   TurningAngleRule() = default;
-  /// @param first_norm2  ‖g(θ₀) ⊘ ŝ₀‖²
-  TurningAngleRule(double turn_angle, double dimension, double first_norm2)
-      : square_(first_norm2), ready_(true) {
-    set_step_size(turn_angle, dimension);
-  }
+  /// @param turn_angle  δ*   @param rate  α, in (0, 1] (`smile_tuning.alpha`)
+  TurningAngleRule(double turn_angle, double rate) : turn_angle_(turn_angle), rate_(rate) {}
 
+  /// After a warm-up step, or with ‖g(θ₀) ⊘ ŝ₀‖ before the first.
   /// @param gradient_norm  n_t = ‖g ⊘ ŝ‖ of the last momentum update of the step
-  void follow(double gradient_norm, double turn_angle, double dimension) {
+  void follow(double gradient_norm, double dimension) {
     const double n2 = gradient_norm * gradient_norm;
-    square_ = ready_ ? (1 - kRate) * square_ + kRate * n2 : n2;
+    square_ = ready_ ? (1 - rate_) * square_ + rate_ * n2 : n2;
     ready_ = true;
-    set_step_size(turn_angle, dimension);
+    step_size_ = turn_angle_ * (dimension - 1) / std::sqrt(square_);
   }
 
   /// False until a gradient has been seen.
@@ -38,9 +34,7 @@ class TurningAngleRule {
   }
 
  private:
-  void set_step_size(double turn_angle, double dimension) {
-    step_size_ = turn_angle * (dimension - 1) / std::sqrt(square_);
-  }
+  double turn_angle_ = 0.06, rate_ = 0.01;
   double square_ = 0;
   double step_size_ = 0;
   bool ready_ = false;

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "smile/adaptation/schedule.hpp"
-#include "smile/samplers/gradient_guard.hpp"
 #include "smile/kernels/host_vector.hpp"
+#include "smile/samplers/gradient_guard.hpp"
 #include "smile/samplers/sampler.hpp"
 
 namespace smile {
@@ -63,6 +63,7 @@ class LangevinSampler final : public Sampler<Vector> {
     } else if (!options_.guard.admit(gradient_)) {
       report.refusal = Refusal::gradient;
     } else {
+      report.gradient_norm = std::sqrt(kernels::norm2(gradient_));
       normals.normals(normals_, Purpose::noise, t);
       proposal_ = position_;
       if (options_.preconditioned) {

@@ -13,8 +13,8 @@
 #include "smile/adaptation/weighted_moments.hpp"
 #include "smile/dynamics/refreshment.hpp"
 #include "smile/dynamics/splitting.hpp"
-#include "smile/samplers/isokinetic_state.hpp"
 #include "smile/kernels/host_vector.hpp"
+#include "smile/samplers/isokinetic_state.hpp"
 #include "smile/samplers/sampler.hpp"
 
 namespace smile {

@@ -18,8 +18,8 @@
 #include "smile/adaptation/turning_angle.hpp"
 #include "smile/dynamics/refreshment.hpp"
 #include "smile/dynamics/splitting.hpp"
-#include "smile/samplers/isokinetic_state.hpp"
 #include "smile/kernels/host_vector.hpp"
+#include "smile/samplers/isokinetic_state.hpp"
 #include "smile/samplers/sampler.hpp"
 
 namespace smile {
@@ -48,6 +48,7 @@ struct MicrocanonicalOptions {
   bool guardrail = true;  ///< false for the naive samplers: only non-finite steps are refused
   EnergyTunerOptions tuner;
   bool adapt_in_sampling = true;  ///< rule energy: false freezes ε after warm-up (`adapt_during: warmup`)
+  double turn_rate = 0.01;        ///< α of rule turn, in (0, 1]
   double turn_angle = 0.06;       ///< δ*, rule turn
   ResetVelocity reset_velocity = ResetVelocity::keep;
   ResetGradient reset_gradient = ResetGradient::restored;
@@ -57,7 +58,10 @@ template <class Vector>
 class MicrocanonicalSampler final : public Sampler<Vector> {
  public:
   MicrocanonicalSampler(const MicrocanonicalOptions& options, const SamplingPlan& plan)
-      : options_(options), plan_(plan), tuner_(options.tuner, options.step_size) {
+      : options_(options),
+        plan_(plan),
+        tuner_(options.tuner, options.step_size),
+        turning_(options.turn_angle, options.turn_rate) {
     typename IsokineticState<Vector>::Options state;
     state.guard = options.guard;
     if (options.reset_velocity == ResetVelocity::authors) state.rest_energy = RestEnergy::authors;
@@ -82,8 +86,7 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
     }
     log_density_ = value_;
     if (options_.rule == StepSizeRule::turn && has_gradient_)
-      turning_ = TurningAngleRule(options_.turn_angle, double(position.size()),
-                                  kernels::norm2(state_.carried_gradient()));
+      turning_.follow(std::sqrt(kernels::norm2(state_.carried_gradient())), state_.dimension());
     normals_ = Vector(position.size());
   }
 
@@ -100,7 +103,8 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
     report.turn_angle = report.step_size * attempt.gradient_norm / (state_.dimension() - 1);
 
     // Guardrail (1.8, rules 1 and 3): thresholds from the fit before this step.
-    if (options_.guardrail) {
+    // The ΔE of an audit step has no batch noise in it: it is another quantity, and stays out of the fit.
+    if (options_.guardrail && !(is_audit(t) && is_finite_step(attempt.failure))) {
       const bool adapt = options_.rule == StepSizeRule::energy && (warmup || options_.adapt_in_sampling);
       const auto verdict =
           tuner_.observe(is_finite_step(attempt.failure) ? attempt.energy_change : StepReport::kNone, adapt);
@@ -236,7 +240,6 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
       attempt.energy_change = kinetic - (attempt.value - before);
       if (!std::isfinite(attempt.energy_change)) return fail(Refusal::energy_not_finite);
     }
-    if (is_audit(t)) same_batch_error_ = attempt.energy_change;
     return attempt;
   }
 
@@ -256,7 +259,8 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
   void refuse(NormalSource<Vector>& normals, std::uint64_t t, Refusal why, double refused_value) {
     const bool finite = is_finite_step(why);
     const bool stale = finite && options_.reset_gradient == ResetGradient::stale;
-    state_.refuse(finite, stale);
+    // The preconditioner learns from a refused step, too, if no evaluation was at fault (spec 1.7).
+    state_.refuse(why != Refusal::log_density && why != Refusal::gradient, stale);
     if (stale) log_density_ = refused_value;
     ++refusals_in_row_;
     switch (options_.reset_velocity) {
@@ -303,8 +307,7 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
       return;
     }
     nonfinite_in_row_ = 0;
-    if (t <= plan_.warmup_steps)
-      turning_.follow(attempt.gradient_norm, options_.turn_angle, state_.dimension());
+    if (t <= plan_.warmup_steps) turning_.follow(attempt.gradient_norm, state_.dimension());
   }
 
   void freeze() {
@@ -322,9 +325,8 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
   Vector normals_;
   double value_ = StepReport::kNone;        // of the last evaluation
   double log_density_ = StepReport::kNone;  // carried: L of the accepted state
-  double same_batch_error_ = StepReport::kNone;
-  bool has_gradient_ = false;   // the carried gradient is usable
-  bool seen_gradient_ = false;  // a first gradient has been evaluated
+  bool has_gradient_ = false;               // the carried gradient is usable
+  bool seen_gradient_ = false;              // a first gradient has been evaluated
   std::uint64_t refusals_in_row_ = 0;
   std::uint64_t nonfinite_in_row_ = 0;
   double frozen_ = 0;  // ε of the sampling phase where it is frozen

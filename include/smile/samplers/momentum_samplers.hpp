@@ -49,6 +49,7 @@ class SghmcSampler final : public Sampler<Vector> {
     } else if (!options_.guard.admit(gradient_)) {
       report.refusal = Refusal::gradient;
     } else {
+      report.gradient_norm = std::sqrt(kernels::norm2(gradient_));
       normals.normals(normals_, Purpose::noise, t);
       proposal_ = position_;
       next_momentum_ = momentum_;
@@ -133,6 +134,7 @@ class SgnhtSampler final : public Sampler<Vector> {
     } else if (!options_.guard.admit(gradient_)) {
       report.refusal = Refusal::gradient;
     } else {
+      report.gradient_norm = std::sqrt(kernels::norm2(gradient_));
       normals.normals(normals_, Purpose::noise, t);
       proposal_ = position_;
       next_momentum_ = momentum_;

@@ -49,6 +49,7 @@ class ScaleAdaptedSampler final : public Sampler<Vector> {
     } else if (!options_.guard.admit(gradient_)) {
       report.refusal = Refusal::gradient;
     } else {
+      report.gradient_norm = std::sqrt(kernels::norm2(gradient_));
       next_variance_ = variance_;
       if (t <= plan_.warmup_steps) {
         if (options_.rmsprop) {
@@ -91,8 +92,14 @@ class ScaleAdaptedSampler final : public Sampler<Vector> {
 
   /// max s, to be compared with 2α/ε².
   double largest_scale() const { return std::sqrt(kernels::examine(variance_).largest); }
-  /// 2α/ε²: where max s reaches it, the injected noise is cut off and the balance of the dynamics is lost.
-  double balance_bound() const { return 2 * options_.friction / (options_.step_size * options_.step_size); }
+  /// 2α/ε² with the largest ε of the sampling phase: where max s reaches it, the injected noise is cut off
+  /// and the balance of the dynamics is lost.
+  double balance_bound() const {
+    const Schedule& schedule = options_.sampling_schedule;
+    const double step = schedule.kind == ScheduleKind::constant ? options_.step_size
+                                                                : std::max(schedule.initial, schedule.target);
+    return 2 * options_.friction / (step * step);
+  }
 
   std::vector<std::string> findings() const override {
     if (largest_scale() < balance_bound()) return {};
