@@ -140,6 +140,10 @@ std::vector<double> ClassificationAccumulator::pointwise_lppd() const {
   return state_->tracker.pointwise();
 }
 
+std::vector<double> ClassificationAccumulator::sequential_lppd(std::span<const std::size_t> order) const {
+  return state_->tracker.sequential(order);
+}
+
 ClassificationMetrics ClassificationAccumulator::metrics() const {
   const State& s = *state_;
   s.tracker.check_complete();

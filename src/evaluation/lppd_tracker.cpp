@@ -118,6 +118,21 @@ LppdMetrics LppdTracker::metrics() const {
   return out;
 }
 
+std::vector<double> LppdTracker::sequential(std::span<const std::size_t> order) const {
+  std::vector<LogSumExp> pooled(rows_);
+  std::vector<double> out;
+  std::size_t draws = 0;
+  for (const std::size_t k : order) {
+    if (k >= chains())
+      throw Error(where_, "there is no chain " + std::to_string(k), "order the chains 0 … K − 1");
+    const LogSumExp* chain = chain_row(k);
+    for (std::size_t i = 0; i < rows_; ++i) pooled[i].merge(chain[i]);
+    draws += draws_[k];
+    out.push_back(mean_over_rows(pooled.data(), draws));
+  }
+  return out;
+}
+
 std::vector<double> LppdTracker::pointwise() const {
   std::vector<double> out(rows_);
   const double log_draws = std::log(static_cast<double>(total_draws()));

@@ -35,6 +35,8 @@ class LppdTracker {
   /// @throws Error when something is missing
   void check_complete() const;
   LppdMetrics metrics() const;
+  /// LPPD of the first k chains of `order`, k = 1 … order.size().   @throws Error for a chain out of range
+  std::vector<double> sequential(std::span<const std::size_t> order) const;
   /// log p̄(y_i|x_i) over all chains.   @shape [rows]
   std::vector<double> pointwise() const;
 

@@ -172,6 +172,10 @@ std::vector<double> RegressionAccumulator::pointwise_lppd() const {
   return state_->tracker.pointwise();
 }
 
+std::vector<double> RegressionAccumulator::sequential_lppd(std::span<const std::size_t> order) const {
+  return state_->tracker.sequential(order);
+}
+
 template void RegressionAccumulator::add<float>(std::size_t, std::size_t, std::span<const float>,
                                                 std::span<const float>, std::size_t, std::span<const double>);
 template void RegressionAccumulator::add<double>(std::size_t, std::size_t, std::span<const double>,

@@ -10,6 +10,7 @@
 #include "ensemble/parallel.hpp"
 #include "experiment/chain_report.hpp"
 #include "experiment/draws.hpp"
+#include "experiment/log_densities.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/evaluation/classification.hpp"
 #include "smile/evaluation/diagnostics.hpp"
@@ -22,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kFollowedRows = 10;  ///< test rows whose predictions are diagnosed like parameters
+constexpr std::size_t kDensityDraws = 1000;  ///< draws a chain whose log-density is diagnosed
+constexpr std::size_t kFollowedRows = 10;    ///< test rows whose predictions are diagnosed like parameters
 
 bool wants(const std::vector<std::string>& list, const char* name) {
   return std::find(list.begin(), list.end(), name) != list.end();
@@ -237,6 +239,25 @@ std::vector<QuantityDiagnostics> diagnose_parameters(const Experiment& e, std::s
   return quantities;
 }
 
+/// The log-posterior over all training rows, of draws evenly thinned where there are many; all of them, and
+/// kept in a file, where `evaluations` names PriorLogLik.
+QuantityDiagnostics diagnose_log_density(const Evaluation& evaluation, std::span<const ChainDraws> chains,
+                                         std::size_t draws, std::size_t parts, std::size_t threads) {
+  const bool all = wants(evaluation.e.config.evaluations, "PriorLogLik");
+  const std::size_t every = all ? 1 : (draws + kDensityDraws - 1) / kDensityDraws;
+  const LogDensities densities = log_densities(evaluation.e, chains, draws, every, threads);
+  if (all) {
+    const std::vector<std::size_t> shape{chains.size(), densities.draws};
+    const std::vector<NamedArray> arrays{
+        {"log_prior", NpyArray(shape, std::span<const double>(densities.log_prior))},
+        {"log_likelihood", NpyArray(shape, std::span<const double>(densities.log_likelihood))}};
+    write_npz(evaluation.file("log_densities.npz"), arrays);
+  }
+  std::vector<double> sum(densities.log_prior);
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += densities.log_likelihood[i];
+  return diagnose("log_density", sum, chains.size(), parts);
+}
+
 void diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, Followed& f,
                     std::size_t threads) {
   const std::size_t parts =
@@ -247,6 +268,7 @@ void diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, 
     quantities.push_back(diagnose(fmt::format("prediction[{}]", i), f.values[i], chains.size(), parts));
   const auto of_parameters = summarise(std::span(quantities).first(parameters));
   const auto of_predictions = summarise(std::span(quantities).subspan(parameters));
+  quantities.push_back(diagnose_log_density(evaluation, chains, f.draws, parts, threads));
   const auto set = [&](const char* name, double value) { evaluation.table.sampling(name, value); };
   set("R-hat of parameters, median", of_parameters.rhat.median);
   set("chain-wise R-hat of parameters, median", of_parameters.chainwise_rhat.median);
@@ -259,6 +281,26 @@ void diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, 
   out["predictions"] = ordered_json::parse(to_json(of_predictions));
   out["quantities"] = ordered_json::parse(to_json(std::span<const QuantityDiagnostics>(quantities)));
   write_file_atomically(evaluation.file("diagnostics.json"), out.dump(1) + "\n");
+}
+
+/// LPPD of the first k chains over random orders of the chains: how much each further chain brings.
+void evaluate_orderings(const Evaluation& evaluation, Predictive& predictive, std::size_t chains) {
+  const std::size_t orderings = std::size_t(evaluation.e.config.evaluation_args.n_orderings);
+  std::vector<std::uint32_t> permutation(chains);
+  std::vector<std::int64_t> orders;
+  std::vector<double> lppd;
+  for (std::size_t i = 0; i < orderings; ++i) {
+    random_permutation({evaluation.e.seed(), 0, Purpose::diagnostics}, i + 1, permutation);
+    const std::vector<std::size_t> order(permutation.begin(), permutation.end());
+    const auto values = evaluation.e.is_regression() ? predictive.regression().sequential_lppd(order)
+                                                     : predictive.classification().sequential_lppd(order);
+    orders.insert(orders.end(), order.begin(), order.end());
+    lppd.insert(lppd.end(), values.begin(), values.end());
+  }
+  const std::vector<NamedArray> arrays{
+      {"order", NpyArray({orderings, chains}, std::span<const std::int64_t>(orders))},
+      {"lppd", NpyArray({orderings, chains}, std::span<const double>(lppd))}};
+  write_npz(evaluation.file("lppd_orderings.npz"), arrays);
 }
 
 /// Total and epistemic uncertainty on the set of `evaluation_args.ood`, and how well they tell it from the
@@ -322,10 +364,18 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
   for (const auto& chain : chains) counts.push_back(chain.count), total += chain.count;
   Predictive predictive(evaluation, counts);
   const auto& wanted = e.config.evaluations;
-  const bool diagnosing = wants(wanted, "Crhat") || wants(wanted, "Ess") || wants(wanted, "ChainVar");
+  const bool diagnosing = wants(wanted, "Crhat") || wants(wanted, "Ess") || wants(wanted, "ChainVar") ||
+                          wants(wanted, "PriorLogLik");
   Followed f;
   if (diagnosing) f = followed(e, chains);
   const std::size_t threads = thread_count(evaluation.options, 64);
+  // PredSaver: the network's outputs of every draw for the test rows, one file a chain.
+  std::vector<NpyAppender> outputs_of;
+  if (wants(wanted, "PredSaver"))
+    for (const auto& chain : chains)
+      outputs_of.push_back(
+          NpyAppender::create(evaluation.file(fmt::format("outputs-{:02}.npy", chain.chain).c_str()),
+                              e.test.rows * e.spec.outputs()));
 
   Progress progress;
   progress.phase = "evaluation";
@@ -338,6 +388,7 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
           std::span<const float> outputs) {
         predictive.add(chain, draw, position, outputs);
         if (diagnosing) follow(f, e, chain, draw, outputs);
+        if (!outputs_of.empty()) outputs_of[chain].append(outputs);
       },
       [&](std::size_t done) {
         progress.done = done;
@@ -371,6 +422,7 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
   }
   for (std::size_t i = 0; i < chains.size(); ++i)
     scores[chains[i].chain] = {chains[i].count, lppd[i], rmse.empty() ? kNone : rmse[i]};
+  if (wants(wanted, "LppdCum")) evaluate_orderings(evaluation, predictive, chains.size());
   if (diagnosing) diagnose_draws(evaluation, chains, f, threads);
   summary.draws = total;
   return true;

@@ -72,6 +72,8 @@ class ClassificationAccumulator {
   /// p̄   @shape [n, classes]
   std::vector<double> mean_probabilities() const;
   std::vector<double> pointwise_lppd() const;
+  /// LPPD of the first k chains of `order`, k = 1 … order.size().   @throws Error for a chain out of range
+  std::vector<double> sequential_lppd(std::span<const std::size_t> order) const;
 
  private:
   struct State;

@@ -90,6 +90,8 @@ class RegressionAccumulator {
   /// Mean of the predictive means and log p̄(y|x) of each test point.   @shape [n] each
   std::vector<double> pointwise_mean() const;
   std::vector<double> pointwise_lppd() const;
+  /// LPPD of the first k chains of `order`, k = 1 … order.size().   @throws Error for a chain out of range
+  std::vector<double> sequential_lppd(std::span<const std::size_t> order) const;
 
  private:
   struct State;

@@ -247,6 +247,46 @@ TEST(Evaluate, GivesTheSameNumbersAgain) {
   EXPECT_EQ(first.out, again.out);
 }
 
+TEST(Evaluate, WritesWhatTheConfigurationNames) {
+  TemporaryFolder folder;
+  const auto config = folder.write(
+      "config.yaml",
+      small_config() +
+          "evaluations: [Lppd, LppdCum, PriorLogLik, PredSaver]\nevaluation_args:\n  n_orderings: 4\n");
+  const fs::path run = folder / "run";
+  const Outcome outcome = smile({"run", config, "--out", run});
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+
+  // Whatever the order, all chains together have the LPPD of the run.
+  const auto orderings = read_npz(run / "eval/lppd_orderings.npz");
+  const auto lppd = array_named(orderings, "lppd", run).as<double>();
+  ASSERT_EQ(lppd.size(), 12u);
+  for (std::size_t i = 2; i < lppd.size(); i += 3) EXPECT_NEAR(lppd[i], metric(run, "LPPD"), 1e-12);
+
+  const auto densities = read_npz(run / "eval/log_densities.npz");
+  const auto prior = array_named(densities, "log_prior", run).as<double>();
+  ASSERT_EQ(prior.size(), 300u);
+  const NpyRows draws(run / "samples/chain-01.npy");
+  double expected = 0;  // the standard normal prior of draw 7 of chain 1
+  for (const float x : draws.row(7))
+    expected += -0.5 * double(x) * double(x) - 0.5 * std::log(2 * 3.14159265358979323846);
+  EXPECT_NEAR(prior[100 + 7], expected, 1e-6 * std::abs(expected));
+
+  // The saved outputs give the RMSE of the run.
+  double sum = 0;
+  std::vector<double> mean(301);
+  for (int c = 0; c < 3; ++c) {
+    const NpyRows outputs(run / ("eval/outputs-0" + std::to_string(c) + ".npy"));
+    ASSERT_EQ(outputs.rows(), 100u);
+    for (std::size_t s = 0; s < 100; ++s)
+      for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += double(outputs.row(s)[i]) / 300;
+  }
+  const auto predictions = read_npz(run / "eval/predictions.npz");
+  const auto target = array_named(predictions, "target", run).as<double>();
+  for (std::size_t i = 0; i < mean.size(); ++i) sum += (mean[i] - target[i]) * (mean[i] - target[i]);
+  EXPECT_NEAR(std::sqrt(sum / 301), metric(run, "RMSE"), 1e-6);
+}
+
 TEST(Evaluate, TellsAnOutOfDistributionSetFromTheTestSet) {
   TemporaryFolder folder;
   std::ostringstream inside, outside;

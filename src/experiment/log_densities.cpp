@@ -1,0 +1,31 @@
+#include "experiment/log_densities.hpp"
+
+#include <algorithm>
+
+#include "ensemble/parallel.hpp"
+
+namespace smile::experiment {
+
+LogDensities log_densities(const Experiment& e, std::span<const ChainDraws> chains, std::size_t count,
+                           std::size_t every, std::size_t threads) {
+  LogDensities out;
+  out.draws = (count + every - 1) / every;
+  out.log_prior.resize(chains.size() * out.draws);
+  out.log_likelihood.resize(out.log_prior.size());
+  // A job is a run of draws that is worth making a network's workspace for.
+  constexpr std::size_t kJobDraws = 256;
+  const std::size_t total = out.log_prior.size();
+  ensemble::parallel_for((total + kJobDraws - 1) / kJobDraws, threads, [&](std::size_t job) {
+    Fcn<float> network(e.spec, e.training.train);
+    HostVector<float> position(e.dimension());
+    for (std::size_t i = job * kJobDraws; i < std::min(total, (job + 1) * kJobDraws); ++i) {
+      const auto draw = chains[i / out.draws].draw(i % out.draws * every);
+      std::copy(draw.begin(), draw.end(), position.data());
+      out.log_prior[i] = e.prior->log_density(draw);
+      out.log_likelihood[i] = network.log_likelihood({}, position);
+    }
+  });
+  return out;
+}
+
+}  // namespace smile::experiment
