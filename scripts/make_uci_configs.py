@@ -62,8 +62,7 @@ training:
     warmup_steps: {warmup}
     n_samples: {samples}
     n_thinning: {thinning}
-    epoch_wise_sampling: false
-    prior_config:
+{epoch_wise}    prior_config:
       name: StandardNormal
 evaluation_args:
   nominal_coverages: [0.5, 0.8, 0.9, 0.95]
@@ -100,7 +99,8 @@ def main():
                                                     ", as in the paper's UCI experiment (T2)")
                 text = TEMPLATE.format(title=title, dataset=dataset, name=name, sampler=lines_of(sampler, 4),
                                        warmup=10000 if small else 50000, samples=5000 if small else 10000,
-                                       thinning=10)
+                                       thinning=10,
+                                       epoch_wise="" if method == "mile" else "    epoch_wise_sampling: false\n")
                 path = root / dataset / f"{name}.yaml"
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
