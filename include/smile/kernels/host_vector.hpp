@@ -5,11 +5,15 @@
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
-#include <new>
 #include <span>
 #include <utility>
 
 namespace smile {
+
+/// Memory for a vector, released with std::free: aligned to 128 bytes, or, for vectors of several MiB, made
+/// of huge pages where the system has them, which spares most of the address translations of a sweep. Throws
+/// std::bad_alloc.
+void* allocate_vector_memory(std::size_t bytes);
 
 /// Owning array of `size()` elements of float or double. The memory is aligned to 128 bytes and padded with
 /// zeros to a multiple of 64 elements; passes may read and write the padding, and must keep it zero.
@@ -64,9 +68,8 @@ class HostVector {
   void allocate(std::size_t size) {
     const std::size_t padded = (size + kPadding - 1) / kPadding * kPadding;
     if (size != size_ || !memory_) {
-      void* p = std::aligned_alloc(kAlignment, std::max<std::size_t>(padded, kPadding) * sizeof(T));
-      if (!p) throw std::bad_alloc();
-      memory_.reset(static_cast<T*>(p));
+      memory_.reset(
+          static_cast<T*>(allocate_vector_memory(std::max<std::size_t>(padded, kPadding) * sizeof(T))));
       size_ = size;
     }
   }

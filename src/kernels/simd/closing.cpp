@@ -73,11 +73,11 @@ struct ClosingInput {
   HWY_INLINE Register at(std::size_t i) const {
     const Tag<T> d;
     Register r;
-    r.g = hn::Load(d, gradient + i);
-    r.u = hn::Load(d, velocity + i);
-    const auto v = hn::Load(d, variance + i);
+    r.g = load_ahead(gradient + i);
+    r.u = load_ahead(velocity + i);
+    const auto v = load_ahead(variance + i);
     auto m = hn::Zero(d);
-    if constexpr (Estimator<T, kCentre>::kUsesMean) m = hn::Load(d, mean + i);
+    if constexpr (Estimator<T, kCentre>::kUsesMean) m = load_ahead(mean + i);
     r.q = hn::Mul(r.g, root_now(v));
     r.variance_next = absorbed(r.g, m, v);
     return r;

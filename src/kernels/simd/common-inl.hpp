@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 
 #include "smile/kernels/passes.hpp"
@@ -151,6 +152,18 @@ class InverseRoot {
   Vector<T> lower_, upper_;
 };
 
+/// Asks for the line that a sweep reads 2 KiB later. The hardware's own prefetching leaves up to a fifth of
+/// the memory's speed unused when a sweep computes between its loads. An address past the end does no harm.
+template <class T>
+HWY_INLINE void prefetch_ahead(const T* p) {
+  hwy::Prefetch(reinterpret_cast<const T*>(reinterpret_cast<std::uintptr_t>(p) + 2048));
+}
+template <class T>
+HWY_INLINE Vector<T> load_ahead(const T* p) {
+  prefetch_ahead(p);
+  return hn::Load(Tag<T>(), p);
+}
+
 /// 1/ŝ without its factor, and 1 where there is no preconditioner.
 template <class T, bool kMetric>
 class InverseScale {
@@ -160,7 +173,7 @@ class InverseScale {
   /// x · (1/ŝ) / factor
   HWY_INLINE Vector<T> at(std::size_t i) const {
     if constexpr (kMetric)
-      return inverse_root_(hn::Load(Tag<T>(), variance_ + i));
+      return inverse_root_(load_ahead(variance_ + i));
     else
       return hn::Set(Tag<T>(), T{1});
   }

@@ -22,8 +22,8 @@ MomentumSums reduce_sweep(const HostVector<T>& gradient, const HostVector<T>& ve
   ProductSum<T> gradient_norm2, projection, velocity_norm2;
   Vector<T> largest = hn::Zero(d);
   for (std::size_t i = 0; i < end; i += lanes) {
-    const auto gi = hn::Load(d, g + i);
-    const Wide<T> q(hn::Mul(gi, inverse_scale.at(i))), ui(hn::Load(d, u + i));
+    const auto gi = load_ahead(g + i);
+    const Wide<T> q(hn::Mul(gi, inverse_scale.at(i))), ui(load_ahead(u + i));
     gradient_norm2.add(q, q);
     projection.add(ui, q);
     velocity_norm2.add(ui, ui);
@@ -59,8 +59,8 @@ void kick_sweep(HostVector<T>& velocity, const HostVector<T>& gradient, const Me
   const T* g = gradient.data();
   T* u = velocity.data();
   for (std::size_t i = 0; i < end; i += lanes) {
-    const auto q = hn::Mul(hn::Load(d, g + i), inverse_scale.at(i));
-    hn::Store(hn::MulAdd(a, q, hn::Mul(b, hn::Load(d, u + i))), d, u + i);
+    const auto q = hn::Mul(load_ahead(g + i), inverse_scale.at(i));
+    hn::Store(hn::MulAdd(a, q, hn::Mul(b, load_ahead(u + i))), d, u + i);
   }
 }
 
@@ -83,8 +83,8 @@ bool drift_sweep(const HostVector<T>& velocity, const Metric<HostVector<T>>& met
   T* out = position_out.data();
   FiniteCheck<T> check;
   for (std::size_t i = 0; i < end; i += lanes) {
-    const auto move = hn::Mul(hn::Load(d, u + i), inverse_scale.at(i));
-    const auto position = hn::MulAdd(c, move, hn::Load(d, in + i));
+    const auto move = hn::Mul(load_ahead(u + i), inverse_scale.at(i));
+    const auto position = hn::MulAdd(c, move, load_ahead(in + i));
     check.look(position);
     store<kPastCaches>(position, out + i);
   }
@@ -108,9 +108,9 @@ bool kick_drift_sweep(HostVector<T>& velocity, const HostVector<T>& gradient,
   FiniteCheck<T> check;
   for (std::size_t i = 0; i < end; i += lanes) {
     const auto scale = inverse_scale.at(i);
-    const auto next = hn::MulAdd(a, hn::Mul(hn::Load(d, g + i), scale), hn::Mul(b, hn::Load(d, u + i)));
+    const auto next = hn::MulAdd(a, hn::Mul(load_ahead(g + i), scale), hn::Mul(b, load_ahead(u + i)));
     hn::Store(next, d, u + i);
-    const auto position = hn::MulAdd(c, hn::Mul(next, scale), hn::Load(d, in + i));
+    const auto position = hn::MulAdd(c, hn::Mul(next, scale), load_ahead(in + i));
     check.look(position);
     store<kPastCaches>(position, out + i);
   }

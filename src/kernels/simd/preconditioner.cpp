@@ -22,8 +22,8 @@ void absorb_sweep(const HostVector<T>& gradient, HostVector<T>* mean, HostVector
   T* m = Estimator<T, kCentre>::kUsesMean ? mean->data() : nullptr;
   auto mi = hn::Zero(d);
   for (std::size_t i = 0; i < end; i += lanes) {
-    if constexpr (Estimator<T, kCentre>::kUsesMean) mi = hn::Load(d, m + i);
-    hn::Store(absorbed(hn::Load(d, g + i), mi, hn::Load(d, v + i)), d, v + i);
+    if constexpr (Estimator<T, kCentre>::kUsesMean) mi = load_ahead(m + i);
+    hn::Store(absorbed(load_ahead(g + i), mi, load_ahead(v + i)), d, v + i);
     if constexpr (Estimator<T, kCentre>::kUsesMean) hn::Store(mi, d, m + i);
   }
   zero_padding(variance);
@@ -47,7 +47,7 @@ HWY_INLINE double sum_over(const HostVector<T>& variance, F f) {
   for (std::size_t i = 0; i < whole;) {
     auto terms = hn::Zero(d);
     const std::size_t stop = std::min(whole, i + kTermsPerFlush * lanes);
-    for (; i < stop; i += lanes) terms = hn::Add(terms, f(hn::Load(d, v + i)));
+    for (; i < stop; i += lanes) terms = hn::Add(terms, f(load_ahead(v + i)));
     sum.add(terms);
   }
   if (whole < variance.size())
@@ -100,10 +100,10 @@ bool close_and_open_sweep(const StepEnds<T>& x, const Scaling& now, const Scalin
   FiniteCheck<T> check;
   auto mean = hn::Zero(d);
   for (std::size_t i = 0; i < end; i += lanes) {
-    const auto g = hn::Load(d, x.gradient + i), variance = hn::Load(d, x.variance + i);
-    if constexpr (Estimator<T, kCentre>::kUsesMean) mean = hn::Load(d, x.mean + i);
+    const auto g = load_ahead(x.gradient + i), variance = load_ahead(x.variance + i);
+    if constexpr (Estimator<T, kCentre>::kUsesMean) mean = load_ahead(x.mean + i);
     const auto closed =
-        hn::MulAdd(a1, hn::Mul(g, root_now(variance)), hn::Mul(b1, hn::Load(d, x.velocity + i)));
+        hn::MulAdd(a1, hn::Mul(g, root_now(variance)), hn::Mul(b1, load_ahead(x.velocity + i)));
     hn::Store(closed, d, x.velocity + i);
     const auto variance_next = absorbed(g, mean, variance);
     hn::Store(variance_next, d, x.variance + i);
@@ -111,7 +111,7 @@ bool close_and_open_sweep(const StepEnds<T>& x, const Scaling& now, const Scalin
     const auto scale = root_next(variance_next);
     const auto opened = hn::MulAdd(a2, hn::Mul(g, scale), hn::Mul(b2, closed));
     store<kPastCaches>(opened, x.velocity_next + i);
-    const auto position = hn::MulAdd(c, hn::Mul(opened, scale), hn::Load(d, x.position_in + i));
+    const auto position = hn::MulAdd(c, hn::Mul(opened, scale), load_ahead(x.position_in + i));
     check.look(position);
     store<kPastCaches>(position, x.position_out + i);
   }
@@ -129,12 +129,12 @@ bool plain_sweep(const StepEnds<T>& x, Kick closing, Kick opening, double h) {
   const auto c = hn::Set(d, T(h));
   FiniteCheck<T> check;
   for (std::size_t i = 0; i < end; i += lanes) {
-    const auto g = hn::Load(d, x.gradient + i);
-    const auto closed = hn::MulAdd(a1, g, hn::Mul(b1, hn::Load(d, x.velocity + i)));
+    const auto g = load_ahead(x.gradient + i);
+    const auto closed = hn::MulAdd(a1, g, hn::Mul(b1, load_ahead(x.velocity + i)));
     hn::Store(closed, d, x.velocity + i);
     const auto opened = hn::MulAdd(a2, g, hn::Mul(b2, closed));
     store<kPastCaches>(opened, x.velocity_next + i);
-    const auto position = hn::MulAdd(c, opened, hn::Load(d, x.position_in + i));
+    const auto position = hn::MulAdd(c, opened, load_ahead(x.position_in + i));
     check.look(position);
     store<kPastCaches>(position, x.position_out + i);
   }
