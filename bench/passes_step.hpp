@@ -41,6 +41,7 @@ struct PassState {
       gradient[i] = mean[i] + float(3 * s * (uniform() - 0.5));
       variance[i] = float(s * s);
     }
+    kernels::unit_direction(velocity, velocity);
     scaling = kernels::normalise(variance, Normalisation::rms_floor, kRelativeFloor);
   }
 

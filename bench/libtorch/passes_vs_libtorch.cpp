@@ -88,6 +88,21 @@ double difference(const HostVector<float>& a, const torch::Tensor& b) {
   return error / scale;
 }
 
+/// Largest difference after three steps from the same start. LibTorch sums in single precision, so that its
+/// norms lose digits as d grows: hence a tight bound at a small d and a loose one at a large d.
+bool agree(PassState& fused, TorchState& tensors, double bound) {
+  for (int i = 0; i < 3; ++i) {
+    fused.step();
+    tensors.step();
+  }
+  const double worst =
+      std::max({difference(fused.position, tensors.position), difference(fused.velocity, tensors.velocity),
+                difference(fused.mean, tensors.mean), difference(fused.variance, tensors.variance)});
+  fmt::print("d = {}: after three steps the largest difference is {:.1e}, must be <= {:.0e}\n",
+             fused.velocity.size(), worst, bound);
+  return worst <= bound;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -100,20 +115,14 @@ int main(int argc, char** argv) {
   }
   torch::set_num_threads(1);
   torch::InferenceMode inference;
+  fmt::print("instruction set {}, one thread each\n", instruction_set());
+  PassState small(4099);
+  small.estimate.rate = 0.01;
+  TorchState small_tensors(small);
   PassState fused(d);
   fused.estimate.rate = 0.01;
   TorchState tensors(fused);
-  for (int i = 0; i < 3; ++i) {
-    fused.step();
-    tensors.step();
-  }
-  const double worst =
-      std::max({difference(fused.position, tensors.position), difference(fused.velocity, tensors.velocity),
-                difference(fused.mean, tensors.mean), difference(fused.variance, tensors.variance)});
-  const bool agree = worst <= 1e-4;
-  fmt::print("d = {}, {}: after three steps the largest difference is {:.1e}{}\n", d, instruction_set(),
-             worst, agree ? "" : "  TOO LARGE");
-  if (!agree) return 1;
+  if (!agree(small, small_tensors, 1e-5) || !agree(fused, tensors, 1e-3)) return 1;
 
   std::vector<Candidate> candidates;
   candidates.push_back({"fused passes, 92 bytes a parameter", [&] { fused.step(); }});
