@@ -73,7 +73,9 @@ __attribute__((target("avx512f"))) void bare_loop_avx512(const Streams& s, std::
       if (U + W == 0) (k == i ? sum0 : sum1) = _mm512_add_ps(k == i ? sum0 : sum1, seen);
     }
   if (kPastCaches) _mm_sfence();
-  bare_sink = bare_sink + _mm512_reduce_add_ps(_mm512_add_ps(sum0, sum1));
+  alignas(64) float sums[16];
+  _mm512_store_ps(sums, _mm512_add_ps(sum0, sum1));
+  bare_sink = bare_sink + sums[0];
 }
 #endif
 

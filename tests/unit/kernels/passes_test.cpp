@@ -24,7 +24,7 @@ constexpr double kTolerance = sizeof(T) == 4 ? 2e-6 : 1e-11;
 std::vector<std::size_t> lengths() {
   std::vector<std::size_t> all;
   for (std::size_t n = 1; n <= 130; ++n) all.push_back(n);
-  for (std::size_t n : {753, 1023, 1024, 1025, 2047, 2048, 2049, 4097, 10'007, 61'706}) all.push_back(n);
+  for (std::size_t n : {753, 1023, 1024, 1025, 2047, 2048, 2049, 5'003}) all.push_back(n);
   return all;
 }
 
