@@ -101,15 +101,25 @@ void ChainMonitor::add(const StepReport& report, bool in_warmup, bool audit_step
 }
 
 double ChainMonitor::recent_nonfinite_fraction() const {
-  if (steps < kRecent) return 0;
-  const auto finite = std::count(recent.begin(), recent.end(), std::uint8_t{0});
-  return 1 - double(finite) / double(kRecent);
+  if (steps == 0) return 0;
+  const auto finite = std::count(recent.begin(), recent.end(), std::uint8_t{0});  // also of steps to come
+  return (double(kRecent) - double(finite)) / double(std::min<std::uint64_t>(steps, kRecent));
 }
 
 Refusal ChainMonitor::recent_cause() const {
   std::array<std::size_t, kRefusalKinds> counts{};
   for (const std::uint8_t refusal : recent)
     if (refusal != 0) ++counts[refusal];
+  return Refusal(std::max_element(counts.begin(), counts.end()) - counts.begin());
+}
+
+bool ChainMonitor::never_accepted() const {
+  return steps > 0 && warmup.refusals[0] + sampling.refusals[0] == 0;
+}
+
+Refusal ChainMonitor::main_cause() const {
+  std::array<std::uint64_t, kRefusalKinds> counts{};
+  for (std::size_t i = 1; i < kRefusalKinds; ++i) counts[i] = warmup.refusals[i] + sampling.refusals[i];
   return Refusal(std::max_element(counts.begin(), counts.end()) - counts.begin());
 }
 

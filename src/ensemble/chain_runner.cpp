@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -61,6 +62,9 @@ void ChainRunner::begin(std::optional<Checkpoint> checkpoint) {
           "resume with the configuration of the run, or start a new run", ErrorKind::run);
     Archive archive(std::move(checkpoint->sampler));
     setup_.sampler->serialise(archive);
+    if (!archive.exhausted())
+      throw Error(checkpoint_path(directory, chain).string(), "it holds more than the sampler's state",
+                  "resume with the configuration of the run, or start a new run", ErrorKind::run);
     record_ = std::move(checkpoint->record);
     velocity_ = std::move(checkpoint->velocity);
     draws_ = NpyAppender::reopen(draws_path(directory, chain), d, record_.stored);
@@ -76,6 +80,8 @@ void ChainRunner::begin(std::optional<Checkpoint> checkpoint) {
   trace_.emplace(trace_path(directory, chain), checkpoint ? checkpoint->trace_bytes : 0, kTraceHeader);
   monitor_.emplace(monitor_path(directory, chain), checkpoint ? checkpoint->monitor_bytes : 0,
                    kMonitorHeader);
+  for (const auto* file : {&*trace_, &*monitor_})
+    if (!file->remark().empty()) remarks_.push_back(file->remark());
   trace_interval_ = std::max<std::uint64_t>(1, (record_.total_steps + kTraceRows - 1) / kTraceRows);
   // No common factor, or the trace would show too many steps whose ΔE was measured in another way.
   while (options_.audit_interval > 0 && std::gcd(trace_interval_, options_.audit_interval) != 1)
@@ -98,7 +104,8 @@ ChainRecord ChainRunner::run(const std::function<bool()>& stop) {
     if (t % trace_interval_ == 0 || t == record_.total_steps) trace(report, t);
     if (t % kWindow == 0 || t == record_.total_steps || t == record_.warmup_steps) close_window(t);
     remember_velocity(t);
-    if (!report.accepted() && has_failed(t)) break;
+    // The first refusals of a young chain decide nothing; one that ends so young is judged at its end.
+    if (!report.accepted() && t >= ChainMonitor::kRecent && has_failed(t)) break;
     if (stop()) break;
     if (t % kLookAround != 0) continue;
     publish(t);
@@ -170,15 +177,24 @@ void ChainRunner::remember_velocity(std::uint64_t t) {
 }
 
 bool ChainRunner::has_failed(std::uint64_t t) {
-  const double fraction = record_.monitor.recent_nonfinite_fraction();
+  const ChainMonitor& monitor = record_.monitor;
+  const double fraction = monitor.recent_nonfinite_fraction();
   if (!(fraction > options_.max_nonfinite_fraction)) return false;
+  const auto looked_at = std::min<std::uint64_t>(monitor.steps, ChainMonitor::kRecent);
   record_.status = ChainStatus::failed;
-  record_.reason = fmt::format("{:.0f} of its last 100 steps before step {} were not finite ({})",
-                               100 * fraction, t, name_of(record_.monitor.recent_cause()));
+  record_.reason = fmt::format("{:.0f} of its last {} steps before step {} were not finite ({})",
+                               fraction * double(looked_at), looked_at, t, name_of(monitor.recent_cause()));
   return true;
 }
 
 void ChainRunner::conclude() {
+  if (has_failed(record_.step)) return;
+  if (record_.monitor.never_accepted()) {
+    record_.status = ChainStatus::failed;
+    record_.reason = fmt::format("all its {} steps were refused ({})", record_.monitor.steps,
+                                 name_of(record_.monitor.main_cause()));
+    return;
+  }
   record_.status = ChainStatus::complete;
   record_.tuned = setup_.sampler->tuned();
   record_.findings = setup_.sampler->findings();
@@ -207,8 +223,8 @@ void ChainRunner::save() {
   const auto now = std::chrono::steady_clock::now();
   record_.seconds += std::chrono::duration<double>(now - clock_).count();
   clock_ = now;
-  trace_->flush();
-  monitor_->flush();
+  trace_->sync();
+  monitor_->sync();
   draws_->sync();
   if (warmup_draws_) warmup_draws_->sync();
   Checkpoint checkpoint;

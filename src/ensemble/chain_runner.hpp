@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ensemble/checkpoint.hpp"
 #include "ensemble/text_appender.hpp"
@@ -31,6 +32,8 @@ class ChainRunner {
 
   /// Steps until the chain is complete, fails or `stop` says so; a checkpoint is written at each of these.
   ChainRecord run(const std::function<bool()>& stop);
+  /// What was found amiss, but not in the way, where the chain goes on.
+  const std::vector<std::string>& remarks() const { return remarks_; }
 
  private:
   void begin(std::optional<Checkpoint> checkpoint);
@@ -48,6 +51,7 @@ class ChainRunner {
   StreamNormals<ChainVector> normals_;
   LiveChain& live_;
   ChainRecord record_;
+  std::vector<std::string> remarks_;
   std::optional<NpyAppender> draws_, warmup_draws_;
   std::optional<TextAppender> trace_, monitor_;
   std::uint64_t trace_interval_ = 1;

@@ -15,7 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kMagic[8] = {'S', 'M', 'I', 'L', 'E', 'C', 'K', 'P'};
-constexpr std::uint64_t kVersion = 1;
+/// Raised with every change of what a checkpoint holds, samplers' states included.
+constexpr std::uint64_t kVersion = 2;
 
 struct Header {
   char magic[8];
@@ -113,6 +114,7 @@ Checkpoint read_checkpoint_file(const fs::path& path) {
   Checkpoint checkpoint;
   Archive archive(std::move(payload));
   serialise(archive, checkpoint);
+  if (!archive.exhausted()) damaged(path, "holds more than this program writes");
   return checkpoint;
 }
 

@@ -62,6 +62,7 @@ class Pool {
       return;
     }
     ensemble::ChainRunner runner(options_, chain, make_chain_(chain), std::move(checkpoint), live_[i]);
+    for (const auto& text : runner.remarks()) say(text);
     records_[i] = runner.run([this] { return stopping(); });
   }
 

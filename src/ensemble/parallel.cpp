@@ -36,18 +36,23 @@ void parallel_for(std::size_t jobs, std::size_t threads, const std::function<voi
     --active;
     changed.notify_all();
   };
-  std::vector<std::thread> pool;
-  pool.reserve(active);
-  for (std::size_t i = active; i > 0; --i) pool.emplace_back(work);
-
-  std::unique_lock lock(mutex);
-  while (!changed.wait_for(lock, std::chrono::milliseconds(200), [&] { return active == 0; })) {
-    lock.unlock();
-    if (tick) tick(false);
-    lock.lock();
+  std::vector<std::jthread> pool;  // joins, also where an exception leaves this function
+  try {
+    pool.reserve(active);
+    for (std::size_t i = active; i > 0; --i) pool.emplace_back(work);
+    std::unique_lock lock(mutex);
+    while (!changed.wait_for(lock, std::chrono::milliseconds(200), [&] { return active == 0; })) {
+      lock.unlock();
+      if (tick) tick(false);
+      lock.lock();
+    }
+  } catch (...) {
+    // From `tick`, or no thread was to be had: the jobs under way end, no other begins.
+    next = jobs;
+    if (failed) failed();
+    throw;
   }
-  lock.unlock();
-  for (auto& thread : pool) thread.join();
+  pool.clear();
   if (tick) tick(true);
   if (error) std::rethrow_exception(error);
 }

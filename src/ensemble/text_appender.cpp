@@ -10,24 +10,36 @@
 #include "data/file_error.hpp"
 
 namespace smile::ensemble {
+namespace {
+
+/// Bytes up to and with the last line end; 0 where there is none.
+std::uint64_t whole_lines(int descriptor, off_t size) {
+  char byte = 0;
+  while (size > 0 && (::pread(descriptor, &byte, 1, size - 1) != 1 || byte != '\n')) --size;
+  return std::uint64_t(size);
+}
+
+}  // namespace
 
 TextAppender::TextAppender(std::filesystem::path path, std::uint64_t bytes, std::string_view header)
-    : path_(std::move(path)) {
-  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (bytes == 0 ? O_TRUNC : 0);
+    : path_(std::move(path)), written_(bytes) {
+  const int flags = O_RDWR | O_CREAT | O_CLOEXEC | (bytes == 0 ? O_TRUNC : 0);
   descriptor_ = ::open(path_.c_str(), flags, 0644);
   if (descriptor_ < 0) throw data::write_error(path_, "cannot open the file", errno);
   struct stat status {};
-  const bool short_file = ::fstat(descriptor_, &status) != 0 || std::uint64_t(status.st_size) < bytes;
-  if (short_file || ::ftruncate(descriptor_, off_t(bytes)) != 0 || ::lseek(descriptor_, 0, SEEK_END) < 0) {
+  bool good = ::fstat(descriptor_, &status) == 0;
+  if (good && std::uint64_t(status.st_size) < bytes) {
+    written_ = whole_lines(descriptor_, status.st_size);
+    remark_ =
+        path_.string() + " lacks lines that were written before the last checkpoint: it goes on without";
+  }
+  good = good && ::ftruncate(descriptor_, off_t(written_)) == 0 && ::lseek(descriptor_, 0, SEEK_END) >= 0;
+  if (!good) {
     const int error = errno;
     ::close(descriptor_);
-    if (short_file)
-      throw Error(path_.string(), "the file is shorter than its checkpoint says",
-                  "remove the chain's checkpoint to run it from its start", ErrorKind::run);
     throw data::write_error(path_, "cannot cut the file", error);
   }
-  written_ = bytes;
-  if (bytes == 0) append(header);
+  if (written_ == 0) append(header);
 }
 
 TextAppender::~TextAppender() {
@@ -44,6 +56,11 @@ void TextAppender::flush() {
   data::write_all(descriptor_, pending_.data(), pending_.size(), path_);
   written_ += pending_.size();
   pending_.clear();
+}
+
+void TextAppender::sync() {
+  flush();
+  if (::fsync(descriptor_) != 0) throw data::write_error(path_, "cannot write the file", errno);
 }
 
 }  // namespace smile::ensemble

@@ -10,8 +10,9 @@ namespace smile::ensemble {
 
 class TextAppender {
  public:
-  /// Opens the file cut to its first `bytes` bytes, or a new one with `header` where bytes is 0.
-  /// @throws Error (run) where it cannot be opened or is shorter
+  /// Opens the file cut to its first `bytes` bytes, or a new one with `header` where bytes is 0. A file that
+  /// is shorter goes on after its last whole line, and remark() says so: it is a log, no state of the chain.
+  /// @throws Error (run) where it cannot be opened or cut
   TextAppender(std::filesystem::path path, std::uint64_t bytes, std::string_view header);
   ~TextAppender();
   TextAppender(const TextAppender&) = delete;
@@ -20,6 +21,9 @@ class TextAppender {
   /// Lines are gathered and written when there are enough of them or by flush().
   void append(std::string_view text);
   void flush();
+  /// Writes what was gathered and waits until it is on the disk.
+  void sync();
+  const std::string& remark() const { return remark_; }
   /// Length of the file after the next flush.
   std::uint64_t bytes() const { return written_ + pending_.size(); }
 
@@ -28,6 +32,7 @@ class TextAppender {
   int descriptor_ = -1;
   std::uint64_t written_ = 0;
   std::string pending_;
+  std::string remark_;
 };
 
 }  // namespace smile::ensemble

@@ -71,10 +71,14 @@ struct ChainMonitor {
   /// @param in_warmup    whether the step belongs to warm-up
   /// @param audit_step   whether its ΔE was measured with one batch throughout
   void add(const StepReport& report, bool in_warmup, bool audit_step);
-  /// Share of the last 100 steps that were not finite; 0 while there are fewer.
+  /// Share of the last 100 steps that were not finite, or of all where there are fewer; 0 of none.
   double recent_nonfinite_fraction() const;
   /// The most frequent cause among them.
   Refusal recent_cause() const;
+  /// Whether there are steps and every one was refused, so that the chain never moved.
+  bool never_accepted() const;
+  /// The most frequent cause of all refusals.
+  Refusal main_cause() const;
 };
 
 }  // namespace smile

@@ -35,7 +35,7 @@ TEST(ChainMonitor, CountsRefusalsByCauseAndPhase) {
 TEST(ChainMonitor, JudgesTheLastHundredSteps) {
   ChainMonitor monitor;
   for (int i = 0; i < 99; ++i) monitor.add(step(0.1, NAN, Refusal::log_density), true, false);
-  EXPECT_EQ(monitor.recent_nonfinite_fraction(), 0) << "fewer than a hundred steps";
+  EXPECT_EQ(monitor.recent_nonfinite_fraction(), 1) << "fewer than a hundred steps";
   monitor.add(step(0.1, NAN, Refusal::gradient), true, false);
   EXPECT_DOUBLE_EQ(monitor.recent_nonfinite_fraction(), 1);
   EXPECT_EQ(monitor.recent_cause(), Refusal::log_density);

@@ -76,6 +76,17 @@ TEST(Checkpoint, FallsBackToTheOneBeforeWhereTheFileIsDamaged) {
   EXPECT_EQ(ensemble::read_checkpoint(path, remark)->record.step, 100u);
 }
 
+TEST(Checkpoint, OfAnotherVersionIsRefused) {
+  Folder folder;
+  const auto path = folder.path() / "chain.bin";
+  Checkpoint written = example(100);
+  ensemble::write_checkpoint(path, written);
+  std::string bytes = bytes_of(path);
+  bytes[8] = 1;  // the version, behind the eight letters
+  overwrite(path, bytes);
+  EXPECT_THROW(ensemble::read_checkpoint_file(path), Error);
+}
+
 TEST(Checkpoint, IsAnErrorWithAMendWhereBothAreDamaged) {
   Folder folder;
   const auto path = folder.path() / "chain.bin";

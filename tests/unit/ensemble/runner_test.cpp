@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "ensemble/checkpoint.hpp"
 #include "smile/data/npy.hpp"
 #include "smile/ensemble/stream_normals.hpp"
 #include "smile/error.hpp"
@@ -154,6 +155,64 @@ TEST(EnsembleRunner, AChainThatBreaksFailsWithItsCauseAndTheOthersGoOn) {
   const auto again = run_ensemble(options, make);
   EXPECT_EQ(again[1].status, ChainStatus::failed);
   EXPECT_EQ(again[1].reason, records[1].reason);
+}
+
+TEST(EnsembleRunner, AShortChainThatNeverMovesFails) {
+  Folder folder;
+  EnsembleOptions options = options_for(folder.path(), 1, 1);
+  const SamplingPlan plan{20, 40};  // fewer than the hundred steps that are looked at while it runs
+  const auto records = run_ensemble(options, [&](std::uint32_t chain) {
+    auto setup = toy::make_chain("psmile", plan, chain);
+    static_cast<toy::NoisyGaussian&>(*setup.target).breaks_from = 1;
+    return setup;
+  });
+  EXPECT_EQ(records[0].status, ChainStatus::failed);
+  EXPECT_NE(records[0].reason.find("log-density"), std::string::npos) << records[0].reason;
+}
+
+/// Stops a chain half way.
+EnsembleOptions stopped(const Folder& folder) {
+  EnsembleOptions options = options_for(folder.path(), 1, 1);
+  std::atomic<bool> stop{false};
+  options.stop = &stop;
+  run_ensemble(options, [&](std::uint32_t chain) {
+    auto setup = toy::make_chain("psmile", kPlan, chain);
+    static_cast<toy::NoisyGaussian&>(*setup.target).on_evaluation = [&](std::uint64_t n) { stop = n >= 900; };
+    return setup;
+  });
+  options.stop = nullptr;
+  options.resume = true;
+  return options;
+}
+
+TEST(EnsembleRunner, GoesOnWhereATraceIsShort) {
+  Folder whole, broken;
+  run(options_for(whole.path(), 1, 1), "psmile");
+  EnsembleOptions options = stopped(broken);
+  const auto path = trace_path(broken.path(), 0);
+  const std::string before = bytes_of(path);
+  std::filesystem::resize_file(path, before.size() / 2);
+  std::filesystem::remove(monitor_path(broken.path(), 0));
+  std::vector<std::string> remarks;
+  options.on_message = [&](const std::string& text) { remarks.push_back(text); };
+  EXPECT_EQ(run(options, "psmile")[0].status, ChainStatus::complete);
+  EXPECT_EQ(remarks.size(), 2u);
+  EXPECT_TRUE(bytes_of(draws_path(whole.path(), 0)) == bytes_of(draws_path(broken.path(), 0)));
+  // Whole lines only, those before the gap and those after it.
+  const std::string expected = bytes_of(trace_path(whole.path(), 0)), got = bytes_of(path);
+  const std::string kept = before.substr(0, before.rfind('\n', before.size() / 2 - 1) + 1);
+  EXPECT_TRUE(got == kept + expected.substr(before.size()));
+  EXPECT_TRUE(bytes_of(monitor_path(broken.path(), 0)).starts_with("step,"));
+}
+
+TEST(EnsembleRunner, RefusesACheckpointWithMoreStateThanTheSamplerHas) {
+  Folder folder;
+  const EnsembleOptions options = stopped(folder);
+  const auto path = checkpoint_path(folder.path(), 0);
+  auto checkpoint = ensemble::read_checkpoint_file(path);
+  checkpoint.sampler.push_back('x');
+  ensemble::write_checkpoint(path, checkpoint);
+  EXPECT_THROW(run(options, "psmile"), Error);
 }
 
 TEST(EnsembleRunner, RefusesACheckpointOfAnotherConfiguration) {
