@@ -216,6 +216,10 @@ void check_sampler(const Config& config) {
   };
   if (sampler.n_integration_steps != 1)
     absent(prefix + "n_integration_steps", "more than one integration step a sample", "write 1");
+  if (!sampler.use_warmup_as_init) {
+    throw Error(config.place(prefix + "use_warmup_as_init"), "`false` is not available in this build",
+                "remove the key or set it to true");
+  }
   if (!sampler.params_frozen.empty()) absent(prefix + "params_frozen", "freezing parameters", "write []");
 }
 
@@ -231,6 +235,10 @@ void complete(Config& config) {
   check_data(config);
   check_learning_rates(config);
   check_sampler(config);
+  if (given(config, "evaluations"))
+    for (const std::string& name : config.evaluations)
+      if (name == "LppdCum" || name == "PriorLogLik" || name == "PredSaver")
+        config.warnings.push_back(config.place("evaluations") + ": " + name + " has no effect in this build");
   for (const Key& key : keys()) {
     const auto place = config.given.find(std::string(key.path));
     if (place == config.given.end() || is_null(key, config) || key.when.holds(config)) continue;

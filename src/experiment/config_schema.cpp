@@ -190,7 +190,9 @@ constexpr auto kChainwise = Condition{"Crhat", [](const Config& c) { return eval
 constexpr auto kDiagnoses = Condition{
     "Crhat, Ess, ChainVar",
     [](const Config& c) { return evaluates(c, "Crhat") || evaluates(c, "Ess") || evaluates(c, "ChainVar"); }};
-constexpr auto kOrderings = Condition{"LppdCum", [](const Config& c) { return evaluates(c, "LppdCum"); }};
+constexpr auto kWholeBatches = Condition{"evaluate_rows whole-batches", [](const Config& c) {
+                                           return c.evaluation_args.evaluate_rows == "whole-batches";
+                                         }};
 
 // Counts have an upper bound so that products of them cannot overflow.
 constexpr Range at_least(double low) {
@@ -226,10 +228,15 @@ std::vector<Key> make_keys() {
       {"logging_level",
        SMILE_AT(logging_level),
        "how much",
-       always,
+       kNothing,
        {},
        {{"DEBUG"}, {"INFO"}, {"WARNING"}, {"ERROR"}, {"CRITICAL"}}},
-      {"evaluations", SMILE_AT(evaluations), "what is computed at the end", always, {}, evaluation_choices()},
+      {"evaluations",
+       SMILE_AT(evaluations),
+       "what is computed at the end; PredPerf, Lppd and Calibration always are",
+       always,
+       {},
+       evaluation_choices()},
 
       {.path = "data.path", .slot = SMILE_AT(data.path), .doc = "the data file", .required = true},
       {"data.source",
@@ -476,7 +483,7 @@ std::vector<Key> make_keys() {
        .choices = {{"exact"}, {"floor"}},
        .authors = "floor"},
       {"training.sampler.use_warmup_as_init", SMILE_AT(training.sampler.use_warmup_as_init),
-       "sampling goes on from the warm-up's end; false: from the warm start"},
+       "sampling goes on from the warm-up's end; false is not available in this build"},
       {"training.sampler.keep_warmup", SMILE_AT(training.sampler.keep_warmup),
        "store the warm-up's draws too"},
       {"training.sampler.params_frozen", SMILE_AT(training.sampler.params_frozen),
@@ -718,9 +725,9 @@ std::vector<Key> make_keys() {
       {"evaluation_args.pred_sampling_factor", SMILE_AT(evaluation_args.pred_sampling_factor),
        "predictive draws a stored sample", kRegression, count_up_to(kWidest)},
       {"evaluation_args.samples_batch_size", SMILE_AT(evaluation_args.samples_batch_size),
-       "stored samples evaluated together", always, count_up_to(kWidest)},
+       "stored samples evaluated together", kNothing, count_up_to(kWidest)},
       {"evaluation_args.data_batch_size", SMILE_AT(evaluation_args.data_batch_size),
-       "rows evaluated together", always, count_up_to(1e9)},
+       "rows of a batch of evaluation", kWholeBatches, count_up_to(1e9)},
       {"evaluation_args.kappa", SMILE_AT(evaluation_args.kappa), "of an earlier method of the authors",
        kNothing},
       {"evaluation_args.nominal_coverages", SMILE_AT(evaluation_args.nominal_coverages),
@@ -740,7 +747,7 @@ std::vector<Key> make_keys() {
       {"evaluation_args.diagnose_parameters", SMILE_AT(evaluation_args.diagnose_parameters),
        "parameters, drawn at random, with R̂ and ESS", kDiagnoses, count_up_to(kWidest)},
       {"evaluation_args.n_orderings", SMILE_AT(evaluation_args.n_orderings), "random orders of the chains",
-       kOrderings, count_up_to(kWidest)},
+       kNothing, count_up_to(kWidest)},
       {"evaluation_args.datapoint_limit", SMILE_AT(evaluation_args.datapoint_limit),
        "evaluate only so many test rows; null: all", always, at_least(1)},
       {"evaluation_args.ood", SMILE_AT(evaluation_args.ood),

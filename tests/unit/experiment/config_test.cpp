@@ -209,6 +209,23 @@ TEST(Config, WarnsOfKeysWithoutEffect) {
   EXPECT_EQ(config.warnings[0].rfind("test.yaml:2: ", 0), 0u) << config.warnings[0];
 }
 
+TEST(Config, WarnsOfWhatThisBuildDoesNotDo) {
+  const Config config = parse_config(
+      "logging_level: INFO\nevaluations: [Lppd, LppdCum, PriorLogLik, PredSaver]\n"
+      "evaluation_args: {samples_batch_size: 5, data_batch_size: 6, n_orderings: 7}\n" +
+          kData,
+      "a.yaml");
+  for (const char* name : {"logging_level", "LppdCum", "PriorLogLik", "PredSaver", "samples_batch_size",
+                           "data_batch_size", "n_orderings"})
+    EXPECT_TRUE(warned_about(config, name)) << name;
+  EXPECT_FALSE(warned_about(config, "Lppd has no effect"));
+  const Config batches =
+      parse_config("evaluation_args: {data_batch_size: 6, evaluate_rows: whole-batches}\n" + kData, "a.yaml");
+  EXPECT_FALSE(warned_about(batches, "data_batch_size"));
+  EXPECT_NO_THROW(with_sampler("use_warmup_as_init: true"));
+  EXPECT_THROW(with_sampler("use_warmup_as_init: false"), Error);
+}
+
 TEST(Config, NumbersTruthsAndTextsAreNotMixedUp) {
   EXPECT_EQ(with_sampler("step_size: 1").training.sampler.step_size, 1.0);
   EXPECT_EQ(with_sampler("step_size: 1e-3").training.sampler.step_size, 1e-3);
