@@ -88,8 +88,11 @@ std::vector<std::string> chain_warnings(std::span<const ChainRecord> records,
     if (record.status == ChainStatus::failed)
       warnings.push_back(fmt::format("chain {} failed and is left out: {}", record.chain, record.reason));
     const double own = record.monitor.training_log_likelihood / double(observations);
-    const bool poor = usual - own > kBlownUpDeficit;
-    const bool off = scores[i].rmse > 2 * usual_error;
+    // What is not a number compares as false: it has to be asked for.
+    const bool poor = !std::isfinite(own) || usual - own > kBlownUpDeficit;
+    const bool has_score = scores[i].draws > 0;
+    const bool off = has_score && (!std::isfinite(scores[i].lppd) || scores[i].rmse > 2 * usual_error ||
+                                   (!errors.empty() && !std::isfinite(scores[i].rmse)));
     if (record.status == ChainStatus::complete && (poor || off))
       warnings.push_back(
           fmt::format("chain {} has blown up: training log-likelihood per row {:.2f} (median of chains "
