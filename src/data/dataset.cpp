@@ -1,8 +1,10 @@
 #include "smile/data/dataset.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <utility>
@@ -159,6 +161,19 @@ std::string joined_lines(const std::vector<std::size_t>& lines) {
   return lines.size() > kNamed ? out + ", …" : out;
 }
 
+/// FNV-1a over the numbers' bits, order included.
+std::uint64_t checksum_of(std::initializer_list<const DataPart*> parts) {
+  std::uint64_t hash = 14695981039346656037ull;
+  const auto add = [&](const std::vector<double>& values) {
+    for (const double value : values) {
+      hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 1099511628211ull;
+      hash ^= hash >> 32;
+    }
+  };
+  for (const DataPart* part : parts) add(part->features), add(part->targets);
+  return hash;
+}
+
 }  // namespace
 
 Dataset assemble_dataset(const Table& table, const DatasetOptions& options) {
@@ -262,6 +277,7 @@ Dataset assemble_dataset(const Table& table, const DatasetOptions& options) {
   out.train = make_part(table, info, targets, info.train_rows);
   out.valid = make_part(table, info, targets, info.valid_rows);
   out.test = make_part(table, info, targets, info.test_rows);
+  info.checksum = checksum_of({&out.train, &out.valid, &out.test});
   return out;
 }
 

@@ -54,6 +54,14 @@ class Arrays {
     return {wide.begin(), wide.end()};
   }
   std::size_t count(const char* name) const { return single(name, counts(name)); }
+  std::uint64_t integer(const char* name) const {
+    const std::string digits = text(name);
+    std::uint64_t value = 0;
+    const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (result.ec != std::errc() || result.ptr != digits.data() + digits.size())
+      damaged("array '" + std::string(name) + "' is not a whole number");
+    return value;
+  }
   [[noreturn]] void damaged(const std::string& what) const {
     throw Error(path_.string(), what, "restore the file or run again");
   }
@@ -103,6 +111,7 @@ void save_dataset_info(const DatasetInfo& info, const std::filesystem::path& pat
       {"source", text(info.source)},
       {"task", text(task)},
       {"seed", text(std::to_string(info.seed))},  // text: NumPy users would lose bits above 2^53 as double
+      {"checksum", text(std::to_string(info.checksum))},
   };
   write_npz(path, arrays);
 }
@@ -128,10 +137,8 @@ DatasetInfo load_dataset_info(const std::filesystem::path& path) {
   info.has_header = file.count("has_header") != 0;
   info.source = file.text("source");
 
-  const std::string seed = file.text("seed");
-  const auto result = std::from_chars(seed.data(), seed.data() + seed.size(), info.seed);
-  if (result.ec != std::errc() || result.ptr != seed.data() + seed.size())
-    file.damaged("the seed is not a number");
+  info.seed = file.integer("seed");
+  info.checksum = file.integer("checksum");
 
   const std::vector<std::string> words = file.texts("feature_words");
   std::size_t next = 0;

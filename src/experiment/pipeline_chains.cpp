@@ -44,7 +44,7 @@ bool sample(const Experiment& e, const RunDirectory& directory, const RunOptions
   ensemble.threads = thread_count(options, e.chains());
   ensemble.checkpoint_seconds = options.checkpoint_seconds;
   ensemble.resume = options.resume;
-  ensemble.digest = to_yaml(e.config);
+  ensemble.digest = fmt::format("{}data checksum: {}\n", to_yaml(e.config), e.info.checksum);
   if (sampler.is_stochastic_microcanonical() && sampler.step_size_rule == "energy")
     ensemble.adapted_from = sampler.step_size;
   if (sampler.is_stochastic_microcanonical() && sampler.step_size_rule == "turn") {

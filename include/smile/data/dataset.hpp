@@ -66,7 +66,8 @@ struct DatasetInfo {
   Normalisation normalisation;
   LabelMap labels;  ///< empty for regression
   std::vector<std::uint32_t> train_rows, valid_rows,
-      test_rows;  ///< rows of the table, from 0, in shuffled order
+      test_rows;               ///< rows of the table, from 0, in shuffled order
+  std::uint64_t checksum = 0;  ///< of the scaled features and targets of all parts; 0: not known
 
   std::size_t inputs() const { return feature_names.size(); }
 };
