@@ -64,13 +64,13 @@ const Choices& evaluation_choices() {
   static const Choices choices{
       {"PredPerf", "RMSE; or accuracy, F1, Brier score, NLL, AUROC, AURC"},
       {"Lppd", "log pointwise predictive density: all, running, per chain"},
-      {"LppdCum", "LPPD of the first k chains over random orders of the chains (no effect in this build)"},
+      {"LppdCum", "LPPD of the first k chains over random orders of the chains"},
       {"Calibration", "coverage and width of intervals; or calibration error and reliability"},
       {"Crhat", "chain-wise rank-normalised R̂"},
       {"Ess", "bulk and tail effective sample size and split-R̂"},
       {"ChainVar", "variance between and within chains"},
-      {"PriorLogLik", "log prior and log-likelihood of the stored samples (no effect in this build)"},
-      {"PredSaver", "writes the predictive draws (no effect in this build)"},
+      {"PriorLogLik", "log prior and log-likelihood of the stored samples"},
+      {"PredSaver", "writes the predictive draws"},
       {"Predict", "predictions, as part of the other evaluations"},
       {"PredPerfGPT", "perplexity and accuracy of language models", false},
   };

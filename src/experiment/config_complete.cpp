@@ -235,10 +235,6 @@ void complete(Config& config) {
   check_data(config);
   check_learning_rates(config);
   check_sampler(config);
-  if (given(config, "evaluations"))
-    for (const std::string& name : config.evaluations)
-      if (name == "LppdCum" || name == "PriorLogLik" || name == "PredSaver")
-        config.warnings.push_back(config.place("evaluations") + ": " + name + " has no effect in this build");
   for (const Key& key : keys()) {
     const auto place = config.given.find(std::string(key.path));
     if (place == config.given.end() || is_null(key, config) || key.when.holds(config)) continue;

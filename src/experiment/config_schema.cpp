@@ -190,6 +190,7 @@ constexpr auto kChainwise = Condition{"Crhat", [](const Config& c) { return eval
 constexpr auto kDiagnoses = Condition{
     "Crhat, Ess, ChainVar",
     [](const Config& c) { return evaluates(c, "Crhat") || evaluates(c, "Ess") || evaluates(c, "ChainVar"); }};
+constexpr auto kOrderings = Condition{"LppdCum", [](const Config& c) { return evaluates(c, "LppdCum"); }};
 constexpr auto kWholeBatches = Condition{"evaluate_rows whole-batches", [](const Config& c) {
                                            return c.evaluation_args.evaluate_rows == "whole-batches";
                                          }};
@@ -747,7 +748,7 @@ std::vector<Key> make_keys() {
       {"evaluation_args.diagnose_parameters", SMILE_AT(evaluation_args.diagnose_parameters),
        "parameters, drawn at random, with R̂ and ESS", kDiagnoses, count_up_to(kWidest)},
       {"evaluation_args.n_orderings", SMILE_AT(evaluation_args.n_orderings), "random orders of the chains",
-       kNothing, count_up_to(kWidest)},
+       kOrderings, count_up_to(kWidest)},
       {"evaluation_args.datapoint_limit", SMILE_AT(evaluation_args.datapoint_limit),
        "evaluate only so many test rows; null: all", always, at_least(1)},
       {"evaluation_args.ood", SMILE_AT(evaluation_args.ood),

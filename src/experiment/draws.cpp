@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "ensemble/checkpoint.hpp"
 #include "ensemble/parallel.hpp"
 #include "smile/error.hpp"
 
@@ -11,7 +12,14 @@ namespace smile::experiment {
 std::vector<ChainRecord> read_records(const Experiment& e, const std::filesystem::path& run) {
   std::vector<ChainRecord> records(e.chains());
   for (std::size_t i = 0; i < records.size(); ++i) {
-    if (auto record = read_chain_record(run, std::uint32_t(i))) records[i] = std::move(*record);
+    try {
+      std::string remark;
+      auto checkpoint = ensemble::read_checkpoint(checkpoint_path(run, std::uint32_t(i)), remark);
+      if (checkpoint) records[i] = std::move(checkpoint->record);
+    } catch (const Error& error) {
+      records[i].status = ChainStatus::failed;
+      records[i].reason = error.where() + ": " + error.cause();
+    }
     records[i].chain = std::uint32_t(i);
   }
   return records;

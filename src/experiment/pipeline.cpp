@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <exception>
 #include <filesystem>
 
 #include "experiment/experiment.hpp"
@@ -38,7 +39,8 @@ void check_same_data(const fs::path& run, const Experiment& e) {
   const fs::path path = run / "dataset_splits.npz";
   if (!fs::exists(path)) return;
   const DatasetInfo before = load_dataset_info(path);
-  const bool same = before.train_rows == e.info.train_rows && before.test_rows == e.info.test_rows &&
+  const bool same = before.checksum == e.info.checksum && before.train_rows == e.info.train_rows &&
+                    before.test_rows == e.info.test_rows &&
                     before.normalisation.feature_mean == e.info.normalisation.feature_mean &&
                     before.normalisation.feature_sd == e.info.normalisation.feature_sd &&
                     before.normalisation.target_mean == e.info.normalisation.target_mean &&
@@ -70,15 +72,16 @@ class Run {
   }
 
   RunSummary go(bool only_evaluate) {
+    only_evaluate_ = only_evaluate;
     const auto begin = std::chrono::steady_clock::now();
     for (const auto& warning : e_.warnings) experiment::remark(options_, directory_, "warning: " + warning);
     try {
-      phases(only_evaluate);
-    } catch (const Error& error) {
+      phases();
+    } catch (const std::exception& error) {
       directory_.log(std::string("failed: ") + error.what());
       // On a full disk the old status stays: "running" of a process that is gone.
       try {
-        directory_.write_state({"failed", phase_, error.what()});
+        write_state({"failed", phase_, error.what()});
       } catch (const Error&) {
       }
       throw;
@@ -88,8 +91,8 @@ class Run {
   }
 
  private:
-  void phases(bool only_evaluate) {
-    if (!only_evaluate) {
+  void phases() {
+    if (!only_evaluate_) {
       enter("warm start");
       const auto start = experiment::warm_start(e_, directory_, options_);
       if (start.interrupted) return interrupted();
@@ -103,7 +106,12 @@ class Run {
     if (summary_.failed_chains > 0) {
       summary_.status = RunStatus::failed;
       summary_.reason = fmt::format("{} of {} chains failed", summary_.failed_chains, summary_.chains);
-      directory_.write_state({"failed", phase_, summary_.reason});
+      write_state({"failed", phase_, summary_.reason});
+    } else if (summary_.incomplete_chains > 0) {
+      summary_.status = RunStatus::interrupted;
+      summary_.reason =
+          fmt::format("{} of {} chains are incomplete", summary_.incomplete_chains, summary_.chains);
+      write_state({"interrupted", phase_, summary_.reason});
     } else {
       directory_.write_state({"complete", phase_, ""});
     }
@@ -113,14 +121,19 @@ class Run {
   void enter(const char* phase) {
     phase_ = phase;
     directory_.log(phase_);
-    directory_.write_state({"running", phase_, ""});
+    write_state({"running", phase_, ""});
+  }
+
+  /// Evaluating a run anew does not change how far it came.
+  void write_state(const RunState& state) const {
+    if (!only_evaluate_) directory_.write_state(state);
   }
 
   void interrupted() {
     summary_.status = RunStatus::interrupted;
     summary_.reason = "interrupted during " + phase_;
     directory_.log(summary_.reason);
-    directory_.write_state({"interrupted", phase_, summary_.reason});
+    write_state({"interrupted", phase_, summary_.reason});
   }
 
   const Experiment& e_;
@@ -128,6 +141,7 @@ class Run {
   const RunOptions& options_;
   RunSummary summary_;
   std::string phase_;
+  bool only_evaluate_ = false;
 };
 
 }  // namespace

@@ -469,6 +469,14 @@ bool evaluate(const Experiment& e, const RunDirectory& directory, const RunOptio
   summary.chains = records.size();
   summary.failed_chains = std::size_t(std::count_if(
       records.begin(), records.end(), [](const auto& r) { return r.status == ChainStatus::failed; }));
+  for (const ChainRecord& record : records) {
+    if (record.status != ChainStatus::running) continue;
+    ++summary.incomplete_chains;
+    const auto& plan = e.lengths.plan;
+    evaluation.warnings.push_back(
+        fmt::format("chain {} is incomplete ({} of {} steps)", record.chain, record.step,
+                    record.total_steps > 0 ? record.total_steps : plan.warmup_steps + plan.sampling_steps));
+  }
   for (const auto& text : chain_warnings(records, scores, e.observations()))
     evaluation.warnings.push_back(text);
   write_file_atomically(evaluation.file("chains.json"), chains_json(records, scores));

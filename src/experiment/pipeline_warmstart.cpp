@@ -159,7 +159,11 @@ WarmStart warm_start(const Experiment& e, const RunDirectory& directory, const R
       e.prior->sample({e.seed(), std::uint32_t(i), Purpose::prior}, 1, start.members[i].span());
     }
   } else if (config.warmstart_exp_dir) {
-    auto members = read_members(*config.warmstart_exp_dir, own, e.dimension());
+    // A resumed run has its own copies, which the other run, changed or gone by now, does not overrule.
+    bool copied = true;
+    for (std::size_t i = 0; i < own; ++i) copied = copied && fs::exists(member_path(directory.path(), i));
+    auto members =
+        read_members(copied ? directory.path() : fs::path(*config.warmstart_exp_dir), own, e.dimension());
     std::move(members.begin(), members.end(), start.members.begin());
   } else {
     train(e, directory, options, own, start);

@@ -45,6 +45,7 @@ struct RunSummary {
   std::vector<std::string> warnings;
   double seconds = 0;  ///< wall time of this call
   std::size_t chains = 0, failed_chains = 0, draws = 0;
+  std::size_t incomplete_chains = 0;  ///< stopped before their last step; --resume lets them go on
 
   /// 0 complete; 1 where the run was interrupted, or it or one of its chains failed.
   int exit_status() const { return status == RunStatus::complete && failed_chains == 0 ? 0 : 1; }
@@ -55,7 +56,9 @@ struct RunSummary {
 ///         what was written so far can be resumed
 RunSummary run_experiment(const Config& config, const RunOptions& options);
 
-/// Evaluates the draws of a run directory anew and rewrites eval/ and the report.
+/// Evaluates the draws of a run directory anew and rewrites eval/ and the report. What the run's status says
+/// stays, but that a run all of whose chains are complete becomes complete; chains that are not are evaluated
+/// as far as they came, with a warning and the status `interrupted` of the summary.
 RunSummary evaluate_run(const std::string& directory, const RunOptions& options = {});
 
 /// Predictions for the rows of `data_file` from the stored draws, as CSV. Regression: mean, sd, and its

@@ -287,6 +287,65 @@ TEST(Evaluate, WritesWhatTheConfigurationNames) {
   EXPECT_NEAR(std::sqrt(sum / 301), metric(run, "RMSE"), 1e-6);
 }
 
+TEST(Evaluate, LeavesAnUnfinishedRunUnfinishedAndACompleteOneComplete) {
+  TemporaryFolder folder;
+  const auto config = folder.write("config.yaml", small_config());
+  const fs::path run = folder / "run";
+  Program program({"run", config, "--out", run, "--set", "training.sampler.n_samples=200000"});
+  while (!fs::exists(run / "samples/chain-00.npy")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  program.send(SIGINT);
+  ASSERT_EQ(program.wait().status, 1);
+  const std::string before = content_of(run / "status.json");
+  const Outcome outcome = smile({"evaluate", run});
+  EXPECT_EQ(outcome.status, 1) << outcome.error;
+  EXPECT_NE(outcome.error.find("chain 0 is incomplete ("), std::string::npos) << outcome.error;
+  EXPECT_NE(outcome.error.find(" of 200300 steps)"), std::string::npos) << outcome.error;
+  EXPECT_EQ(content_of(run / "status.json"), before);
+
+  const fs::path whole = folder / "whole";
+  ASSERT_EQ(smile({"run", config, "--out", whole}).status, 0);
+  fs::remove_all(whole / "samples");  // so that evaluation fails
+  EXPECT_EQ(smile({"evaluate", whole}).status, 1);
+  EXPECT_EQ(json::parse(content_of(whole / "status.json"))["status"], "complete");
+}
+
+TEST(Evaluate, LeavesOutAChainWhoseCheckpointCannotBeRead) {
+  TemporaryFolder folder;
+  const auto config = folder.write("config.yaml", small_config());
+  const fs::path run = folder / "run";
+  ASSERT_EQ(smile({"run", config, "--out", run}).status, 0);
+  fs::remove(run / "checkpoint/chain-01.bin.previous");
+  folder.write("run/checkpoint/chain-01.bin", "nonsense");
+  const Outcome outcome = smile({"evaluate", run});
+  EXPECT_NE(outcome.error.find("chain 1 failed and is left out"), std::string::npos) << outcome.error;
+  EXPECT_EQ(json::parse(content_of(run / "eval/metrics.json"))["draws"], 200);
+}
+
+TEST(Run, ResumeRefusesChangedData) {
+  TemporaryFolder folder;
+  std::string table = content_of(airfoil());
+  const auto data = folder.write("mine.data", table);
+  const auto config = folder.write("config.yaml", small_config(data.string()));
+  const std::vector<std::string> again = {"run", config, "--out", folder / "run", "--resume"};
+  ASSERT_EQ(smile({"run", config, "--out", folder / "run"}).status, 0);
+  ASSERT_EQ(smile(again).status, 0);
+  // A target of a test row changes: rows, means and standard deviations stay.
+  std::int64_t row = -1;
+  for (const auto& array : read_npz(folder / "run/dataset_splits.npz"))
+    if (array.name == "test") row = array.array.as<std::int64_t>().front();
+  ASSERT_GE(row, 0);
+  std::size_t line_end = table.find('\n');
+  while (row-- > 0) line_end = table.find('\n', line_end + 1);
+  char& digit = table[table.find_last_of("0123456789", line_end)];
+  digit = digit == '1' ? '2' : '1';
+  folder.write("mine.data", table);
+  const Outcome outcome = smile(again);
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_TRUE(outcome.is_one_line_error()) << outcome.error;
+  EXPECT_NE(outcome.error.find("mine.data"), std::string::npos) << outcome.error;
+}
+
 TEST(Evaluate, TellsAnOutOfDistributionSetFromTheTestSet) {
   TemporaryFolder folder;
   std::ostringstream inside, outside;
@@ -312,6 +371,11 @@ TEST(WarmStart, MembersOfAnEarlierRunPermutedCopiesAndPriorDraws) {
   const std::string taken = "training.warmstart.warmstart_exp_dir=" + (folder / "first").string();
   ASSERT_EQ(smile({"run", config, "--out", folder / "taken", "--set", taken}).status, 0);
   expect_same_draws(folder / "first", folder / "taken");
+  // A resumed run has its own members: the other run is not needed any more.
+  fs::rename(folder / "first/warmstart", folder / "hidden");
+  const Outcome resumed = smile({"run", config, "--out", folder / "taken", "--set", taken, "--resume"});
+  EXPECT_EQ(resumed.status, 0) << resumed.error;
+  fs::rename(folder / "hidden", folder / "first/warmstart");
   const Outcome more = smile(
       {"run", config, "--out", folder / "more", "--set", taken, "--set", "training.sampler.n_chains=5"});
   EXPECT_EQ(more.status, 2);

@@ -211,14 +211,12 @@ TEST(Config, WarnsOfKeysWithoutEffect) {
 
 TEST(Config, WarnsOfWhatThisBuildDoesNotDo) {
   const Config config = parse_config(
-      "logging_level: INFO\nevaluations: [Lppd, LppdCum, PriorLogLik, PredSaver]\n"
+      "logging_level: INFO\n"
       "evaluation_args: {samples_batch_size: 5, data_batch_size: 6, n_orderings: 7}\n" +
           kData,
       "a.yaml");
-  for (const char* name : {"logging_level", "LppdCum", "PriorLogLik", "PredSaver", "samples_batch_size",
-                           "data_batch_size", "n_orderings"})
+  for (const char* name : {"logging_level", "samples_batch_size", "data_batch_size", "n_orderings"})
     EXPECT_TRUE(warned_about(config, name)) << name;
-  EXPECT_FALSE(warned_about(config, "Lppd has no effect"));
   const Config batches =
       parse_config("evaluation_args: {data_batch_size: 6, evaluate_rows: whole-batches}\n" + kData, "a.yaml");
   EXPECT_FALSE(warned_about(batches, "data_batch_size"));
