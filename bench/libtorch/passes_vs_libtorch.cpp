@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
     if (!std::strcmp(argv[i], "--rounds")) rounds = std::atoi(argv[i + 1]);
   }
   torch::set_num_threads(1);
-  torch::InferenceMode inference;
+  c10::InferenceMode inference;
   fmt::print("instruction set {}, one thread each\n", instruction_set());
   PassState small(4099);
   small.estimate.rate = 0.01;
