@@ -1,7 +1,7 @@
 // The native network's gradient against LibTorch's autograd on the same numbers: one thread each, in turns,
-// the mini-batch's row selection included on both sides, results compared before anything is timed. LibTorch's
-// own matrix product is timed too: below some 50 GFLOP/s (with AVX-512) its BLAS is a slow one and the
-// comparison is not fair to it. Debian's LibTorch takes whatever libblas.so.3 is; with OpenBLAS set
+// the mini-batch's row selection included on both sides, results compared before anything is timed.
+// LibTorch's own matrix product is timed too: below some 50 GFLOP/s (with AVX-512) its BLAS is a slow one and
+// the comparison is not fair to it. Debian's LibTorch takes whatever libblas.so.3 is; with OpenBLAS set
 // OPENBLAS_NUM_THREADS=1, and OPENBLAS_CORETYPE where it does not know the processor.
 #include <torch/torch.h>
 

@@ -1,6 +1,6 @@
-/// The fused passes over flat vectors: the only work a sampler does per parameter. Every pass is one sweep; its
-/// header says what it reads and writes, in vectors of d elements. Sums accumulate in double over fixed blocks, so
-/// that they depend on nothing but the data. Padding beyond size() is zero before and after.
+/// The fused passes over flat vectors: the only work a sampler does per parameter. Every pass is one sweep;
+/// its header says what it reads and writes, in vectors of d elements. Sums accumulate in double over fixed
+/// blocks, so that they depend on nothing but the data. Padding beyond size() is zero before and after.
 ///
 /// A preconditioned vector is never stored: a pass divides by ŝ on the fly, from the stored s² (spec 1.7).
 #pragma once
@@ -50,9 +50,9 @@ enum class Centre {
 
 /// m ← (1−α) m + α g;   s² ← max((1−α) s² + α (g − m)², floor)
 struct MovingEstimate {
-  double rate = 0.01;                 ///< α
+  double rate = 0.01;  ///< α
   Centre centre = Centre::mean;
-  double floor = 1e-7;                ///< of s²
+  double floor = 1e-7;  ///< of s²
 };
 
 /// How ŝ is made from s (spec 1.7, 1.12).
@@ -76,48 +76,54 @@ namespace kernels {
 
 /// Reads g, u, s².
 template <class T>
-MomentumSums reduce(const HostVector<T>& gradient, const HostVector<T>& velocity, const Metric<HostVector<T>>& metric);
+MomentumSums reduce(const HostVector<T>& gradient, const HostVector<T>& velocity,
+                    const Metric<HostVector<T>>& metric);
 
 /// u ← kick; θ_out ← θ_in + drift · (u ⊘ ŝ). `position_out` may be `position_in`.
 /// Reads g, u, s², θ; writes u, θ. Returns whether every new position is finite.
 template <class T>
-bool kick_drift(HostVector<T>& velocity, const HostVector<T>& gradient, const Metric<HostVector<T>>& metric, Kick kick,
-                const HostVector<T>& position_in, HostVector<T>& position_out, double drift);
+bool kick_drift(HostVector<T>& velocity, const HostVector<T>& gradient, const Metric<HostVector<T>>& metric,
+                Kick kick, const HostVector<T>& position_in, HostVector<T>& position_out, double drift);
 
 /// u ← kick. Reads g, u, s²; writes u.
 template <class T>
-void kick(HostVector<T>& velocity, const HostVector<T>& gradient, const Metric<HostVector<T>>& metric, Kick kick);
+void kick(HostVector<T>& velocity, const HostVector<T>& gradient, const Metric<HostVector<T>>& metric,
+          Kick kick);
 
 /// θ_out ← θ_in + drift · (u ⊘ ŝ). Reads u, s², θ; writes θ. Returns whether every new position is finite.
 template <class T>
-bool drift(const HostVector<T>& velocity, const Metric<HostVector<T>>& metric, const HostVector<T>& position_in,
-           HostVector<T>& position_out, double drift);
+bool drift(const HostVector<T>& velocity, const Metric<HostVector<T>>& metric,
+           const HostVector<T>& position_in, HostVector<T>& position_out, double drift);
 
 /// The reduction before the last momentum update of a step, with a look at the preconditioner of the next.
-/// `metric.variance` is not null; m and s² are read, not changed; `mean` may be nullptr where the centre does not
-/// need it. Reads g, u, m, s²: 16 bytes a parameter in single precision. The relative floor
-/// needs rms(s') before c' is known: entries whose s'² lies within a bracket around the present floor are set
-/// aside and added when the floor is known; only where the floor leaves the bracket the sweep is done again.
+/// `metric.variance` is not null; m and s² are read, not changed; `mean` may be nullptr where the centre does
+/// not need it. Reads g, u, m, s²: 16 bytes a parameter in single precision. The relative floor needs rms(s')
+/// before c' is known: entries whose s'² lies within a bracket around the present floor are set aside and
+/// added when the floor is known; only where the floor leaves the bracket the sweep is done again.
 template <class T>
-ClosingSums reduce_closing(const HostVector<T>& gradient, const HostVector<T>& velocity, const HostVector<T>* mean,
-                           const Metric<HostVector<T>>& metric, const MovingEstimate& estimate,
-                           Normalisation normalisation, double relative_floor);
+ClosingSums reduce_closing(const HostVector<T>& gradient, const HostVector<T>& velocity,
+                           const HostVector<T>* mean, const Metric<HostVector<T>>& metric,
+                           const MovingEstimate& estimate, Normalisation normalisation,
+                           double relative_floor);
 
 /// End of one step and opening of the next in one sweep:
-///   u_end ← closing(g ⊘ ŝ, u);  m, s² absorb g;  u_next ← opening(g ⊘ ŝ', u_end);  θ_out ← θ_in + drift·(u_next ⊘ ŝ')
-/// `velocity` is replaced by u_end (kept for a refused step), u_next goes to `velocity_next`. Without preconditioner
-/// pass `mean` = `variance` = nullptr. `mean` may be nullptr where the centre does not need it.
-/// Reads g, u, m, s², θ; writes u, u_next, m, s², θ_out: 40 bytes a parameter in single precision.
+///   u_end ← closing(g ⊘ ŝ, u);  m, s² absorb g;  u_next ← opening(g ⊘ ŝ', u_end);  θ_out ← θ_in +
+///   drift·(u_next ⊘ ŝ')
+/// `velocity` is replaced by u_end (kept for a refused step), u_next goes to `velocity_next`. Without
+/// preconditioner pass `mean` = `variance` = nullptr. `mean` may be nullptr where the centre does not need
+/// it. Reads g, u, m, s², θ; writes u, u_next, m, s², θ_out: 40 bytes a parameter in single precision.
 /// Returns whether every new position is finite.
 template <class T>
 bool close_and_open(HostVector<T>& velocity, HostVector<T>& velocity_next, const HostVector<T>& gradient,
                     HostVector<T>* mean, HostVector<T>* variance, const Scaling& now, const Scaling& next,
-                    const MovingEstimate& estimate, Kick closing, Kick opening, const HostVector<T>& position_in,
-                    HostVector<T>& position_out, double drift);
+                    const MovingEstimate& estimate, Kick closing, Kick opening,
+                    const HostVector<T>& position_in, HostVector<T>& position_out, double drift);
 
-/// m, s² absorb g (spec 1.7). Reads g, m, s²; writes m, s². `mean` may be nullptr where the centre does not need it.
+/// m, s² absorb g (spec 1.7). Reads g, m, s²; writes m, s². `mean` may be nullptr where the centre does not
+/// need it.
 template <class T>
-void absorb(const HostVector<T>& gradient, HostVector<T>* mean, HostVector<T>& variance, const MovingEstimate& estimate);
+void absorb(const HostVector<T>& gradient, HostVector<T>* mean, HostVector<T>& variance,
+            const MovingEstimate& estimate);
 
 /// The scaling that makes ŝ from s². Reads s², twice for `rms_floor`.
 template <class T>
@@ -149,10 +155,11 @@ double norm2(const HostVector<T>& vector);
 
 /// θ_i ← θ_i + a g_i + b z_i (sgld). Reads θ, g, z; writes θ.
 template <class T>
-void add_scaled(HostVector<T>& position, const HostVector<T>& gradient, double a, const HostVector<T>& normals, double b);
+void add_scaled(HostVector<T>& position, const HostVector<T>& gradient, double a,
+                const HostVector<T>& normals, double b);
 
-/// V ← α V + (1−α) ḡ², ḡ = g·inverse_n (V ← ḡ² where `first`); G = 1/(λ + √V); θ ← θ + ε G g + sqrt(2 ε T G) z
-/// (psgld, spec 1.9). Reads θ, g, V, z; writes θ, V.
+/// V ← α V + (1−α) ḡ², ḡ = g·inverse_n (V ← ḡ² where `first`); G = 1/(λ + √V); θ ← θ + ε G g + sqrt(2 ε T G)
+/// z (psgld, spec 1.9). Reads θ, g, V, z; writes θ, V.
 struct PsgldUpdate {
   double step_size, temperature, decay, lambda, inverse_n;
   bool first;
@@ -161,7 +168,8 @@ template <class T>
 void psgld_update(HostVector<T>& position, HostVector<T>& variance, const HostVector<T>& gradient,
                   const HostVector<T>& normals, const PsgldUpdate& update);
 
-/// v ← a v + b g + c z;  θ ← θ + e v. Reads v, g, z, θ; writes v, θ. Returns Σ v² of the new v (sghmc, sgnht).
+/// v ← a v + b g + c z;  θ ← θ + e v. Reads v, g, z, θ; writes v, θ. Returns Σ v² of the new v (sghmc,
+/// sgnht).
 template <class T>
 double momentum_update(HostVector<T>& position, HostVector<T>& momentum, const HostVector<T>& gradient,
                        const HostVector<T>& normals, double a, double b, double c, double e);
@@ -169,12 +177,14 @@ double momentum_update(HostVector<T>& position, HostVector<T>& momentum, const H
 /// Warm-up averages of scale-adapted SGHMC (spec 1.9), from the gradient kept from the step before.
 /// Reads τ, ḡ, s², g; writes τ, ḡ, s².
 template <class T>
-void adapt_scale(HostVector<T>& tau, HostVector<T>& mean, HostVector<T>& variance, const HostVector<T>& kept_gradient);
+void adapt_scale(HostVector<T>& tau, HostVector<T>& mean, HostVector<T>& variance,
+                 const HostVector<T>& kept_gradient);
 /// s² ← max(ρ s² + (1−ρ) g², 1e−7) (rmsprop-sghmc).
 template <class T>
 void adapt_rms(HostVector<T>& variance, const HostVector<T>& kept_gradient, double rho);
 
-/// v ← (1−α) v + ε g + z·sqrt(max(2α s − (ε s)², 1e−7));  θ ← θ + ε v / s (spec 1.9). Reads v, g, z, s², θ; writes v, θ.
+/// v ← (1−α) v + ε g + z·sqrt(max(2α s − (ε s)², 1e−7));  θ ← θ + ε v / s (spec 1.9). Reads v, g, z, s², θ;
+/// writes v, θ.
 template <class T>
 void scaled_momentum_update(HostVector<T>& position, HostVector<T>& momentum, const HostVector<T>& variance,
                             const HostVector<T>& gradient, const HostVector<T>& normals, double step_size,

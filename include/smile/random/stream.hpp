@@ -1,5 +1,5 @@
-/// Counter-based random numbers: a value is a function of (seed, chain, purpose, step, position) alone, so that
-/// results do not depend on threads, on the order of chains or on restarts (spec 5.3).
+/// Counter-based random numbers: a value is a function of (seed, chain, purpose, step, position) alone, so
+/// that results do not depend on threads, on the order of chains or on restarts (spec 5.3).
 /// @source Salmon et al. 2011, Philox4x32-10 (the Random123 library)
 #pragma once
 
@@ -10,23 +10,23 @@ namespace smile {
 
 /// What a stream of numbers is for; streams of different purposes never share a number.
 enum class Purpose : std::uint8_t {
-  initialisation = 1,      ///< a member's first weights
-  warmstart_batches = 2,   ///< batch order of the warm start, by epoch
-  batches = 3,             ///< batch order of the sampler, by epoch
-  direction = 4,           ///< a new velocity direction after a refused step, or the first one
-  opening_refreshment = 5, ///< first half of the partial refreshment of a step
-  closing_refreshment = 6, ///< second half
-  noise = 7,               ///< the Gaussian noise of the stochastic-gradient baselines
-  momentum = 8,            ///< first or redrawn momentum of sghmc and sgnht
-  momentum_coin = 9,       ///< whether sghmc redraws its momentum in this step
-  prior = 10,              ///< fixed draws of a prior's own parameters, draws from the prior
-  split = 11,              ///< train/valid/test split
-  predictive = 12,         ///< predictive draws
-  diagnostics = 13,        ///< random choice of parameters to diagnose
-  permutation = 14,        ///< permuted-neuron copies of a member
-  gradient_noise = 15,     ///< injected gradient noise of the analytical targets
-  analytic_start = 16,     ///< exact draws from the analytical targets
-  bootstrap = 17,          ///< resampling for standard errors
+  initialisation = 1,       ///< a member's first weights
+  warmstart_batches = 2,    ///< batch order of the warm start, by epoch
+  batches = 3,              ///< batch order of the sampler, by epoch
+  direction = 4,            ///< a new velocity direction after a refused step, or the first one
+  opening_refreshment = 5,  ///< first half of the partial refreshment of a step
+  closing_refreshment = 6,  ///< second half
+  noise = 7,                ///< the Gaussian noise of the stochastic-gradient baselines
+  momentum = 8,             ///< first or redrawn momentum of sghmc and sgnht
+  momentum_coin = 9,        ///< whether sghmc redraws its momentum in this step
+  prior = 10,               ///< fixed draws of a prior's own parameters, draws from the prior
+  split = 11,               ///< train/valid/test split
+  predictive = 12,          ///< predictive draws
+  diagnostics = 13,         ///< random choice of parameters to diagnose
+  permutation = 14,         ///< permuted-neuron copies of a member
+  gradient_noise = 15,      ///< injected gradient noise of the analytical targets
+  analytic_start = 16,      ///< exact draws from the analytical targets
+  bootstrap = 17,           ///< resampling for standard errors
 };
 
 /// Names a family of streams; `chain` below 2^24.

@@ -12,10 +12,10 @@ namespace smile {
 
 /// spec 2.1: what the network's outputs mean and how an observation scores.
 enum class Task {
-  regression,        ///< `regr`: outputs (mean, log σ)
-  mean_regression,   ///< `mean_regr`: output mean; one global log σ, the last entry of θ
-  classification,    ///< `class`: C logits
-  multilabel,        ///< `class_multilabel`: per position V logits (language modelling)
+  regression,       ///< `regr`: outputs (mean, log σ)
+  mean_regression,  ///< `mean_regr`: output mean; one global log σ, the last entry of θ
+  classification,   ///< `class`: C logits
+  multilabel,       ///< `class_multilabel`: per position V logits (language modelling)
 };
 
 /// Σ_i log p(y_i | x_i, θ) of a model on its training rows. One object a chain (it owns its workspace) over
@@ -31,8 +31,8 @@ class Likelihood {
   /// Sum of the log-likelihood over `rows` (all N rows where `rows` is empty) and its gradient.
   /// Non-finite terms make the result non-finite; nothing is dropped (spec 2.1).
   /// @param position @shape [d]   @param gradient @shape [d], overwritten
-  virtual double log_likelihood_and_gradient(std::span<const std::uint32_t> rows, const HostVector<T>& position,
-                                             HostVector<T>& gradient) = 0;
+  virtual double log_likelihood_and_gradient(std::span<const std::uint32_t> rows,
+                                             const HostVector<T>& position, HostVector<T>& gradient) = 0;
   virtual double log_likelihood(std::span<const std::uint32_t> rows, const HostVector<T>& position) = 0;
 };
 

@@ -8,8 +8,8 @@
 
 namespace smile {
 
-/// A log-density on R^d, known through one mini-batch a step (spec 1.1). Not shared between threads: a chain has
-/// its own target over shared immutable data.
+/// A log-density on R^d, known through one mini-batch a step (spec 1.1). Not shared between threads: a chain
+/// has its own target over shared immutable data.
 template <class Vector>
 class Target {
  public:
@@ -19,8 +19,8 @@ class Target {
   /// d; the microcanonical samplers need d ≥ 2.
   virtual std::size_t dimension() const = 0;
 
-  /// L(θ; 𝓑_step) up to a constant, and its gradient (uphill). Non-finite results are returned as they are: the
-  /// sampler refuses the step (spec 1.5, 1.8). The same (θ, step) always gives the same result.
+  /// L(θ; 𝓑_step) up to a constant, and its gradient (uphill). Non-finite results are returned as they are:
+  /// the sampler refuses the step (spec 1.5, 1.8). The same (θ, step) always gives the same result.
   /// @param position  @shape [d]
   /// @param gradient  @shape [d], overwritten
   /// @param step      number of the step whose mini-batch is used; 0 is the batch of the start
