@@ -24,7 +24,7 @@ METHODS = {
     "csgld": {"name": "csgld", "scheduler_config_samp":
               {"name": "cosine", "exploration": 0.25, "init_step_size": 1e-5, "target_step_size": 1e-7, "n_cycles": 4}},
     "sghmc": {"name": "sghmc", "step_size": 1e-6, "mdecay": 0.05},
-    "adasghmc": {"name": "adasghmc", "step_size": 0.01, "mdecay": 0.05},
+    "adasghmc": {"name": "adasghmc", "step_size": {"airfoil": 0.01, "energy": 0.01, "bikesharing": 0.003}, "mdecay": 0.05},
     "rmsprop-sghmc": {"name": "rmsprop-sghmc", "step_size": 0.01, "mdecay": 0.05},
     "sgnht": {"name": "sgnht", "step_size": 0.001},
 }

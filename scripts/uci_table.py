@@ -44,12 +44,11 @@ def blown_up(directories):
     return sum(1 for d in directories for c in chains(d) if not c.get("test_rmse") or c["test_rmse"] > 1)
 
 
-def row(label, directories, reference_rmse=None):
+def row(label, directories):
     lppd = [metric(d, "LPPD") for d in directories]
     rmse = [metric(d, "RMSE") for d in directories]
     print(f"| {label} | {cell(lppd)} | {cell(rmse)} | {blown_up(directories)} | "
           f"{mean([wall_seconds(d) for d in directories]):.0f} |", flush=True)
-    return mean(lppd)
 
 
 def main():
@@ -70,7 +69,7 @@ def main():
             steps = GRIDS.get(method, [None]) if arguments.grid else [None]
             for step in steps:
                 directories = runs_of(dataset, method, splits, arguments.epoch_wise, step)
-                if method == arguments.methods.split(",")[0] and directories:
+                if method == arguments.methods.split(",")[0] and step == steps[0] and directories:
                     lppd = [metric(d, "LPPD", "ensemble_initialization") for d in directories]
                     rmse = [metric(d, "RMSE", "ensemble_initialization") for d in directories]
                     spread = [metric(d, "LPPD, spread of members", "ensemble_initialization") for d in directories]
