@@ -51,6 +51,20 @@ struct LabelMap {
   std::size_t classes() const { return names.size(); }
 };
 
+/// What a set of images adds to DatasetInfo.
+struct ImageInfo {
+  std::size_t channels = 0, height = 0, width = 0;
+  std::vector<double> channel_mean, channel_sd;  ///< @shape [channels]; x = (pixel/255 − mean)/sd
+};
+
+/// What a text adds to DatasetInfo.
+struct TextInfo {
+  std::vector<std::string> vocabulary;  ///< characters by token, as UTF-8
+  std::size_t context = 0;              ///< tokens of a window
+  std::size_t train_begin = 0, train_end = 0, valid_begin = 0, valid_end = 0, test_begin = 0,
+              test_end = 0;  ///< parts, in tokens
+};
+
 /// Everything but the rows: what a prediction later needs, and where the splits came from.
 struct DatasetInfo {
   std::string source;
@@ -66,8 +80,10 @@ struct DatasetInfo {
   Normalisation normalisation;
   LabelMap labels;  ///< empty for regression
   std::vector<std::uint32_t> train_rows, valid_rows,
-      test_rows;               ///< rows of the table, from 0, in shuffled order
-  std::uint64_t checksum = 0;  ///< of the scaled features and targets of all parts; 0: not known
+      test_rows;                   ///< rows of the table, from 0, in shuffled order
+  std::uint64_t checksum = 0;      ///< of the scaled features and targets of all parts; 0: not known
+  std::optional<ImageInfo> image;  ///< images only; they have no features, columns or target scale
+  std::optional<TextInfo> text;    ///< text only; its parts are here, not in the lists of rows
 
   std::size_t inputs() const { return feature_names.size(); }
 };

@@ -27,6 +27,7 @@ enum class Purpose : std::uint8_t {
   gradient_noise = 15,      ///< injected gradient noise of the analytical targets
   analytic_start = 16,      ///< exact draws from the analytical targets
   bootstrap = 17,           ///< resampling for standard errors
+  augmentation = 20,        ///< random views of the images of a batch, by batch number
 };
 
 /// Names a family of streams; `chain` below 2^24.
