@@ -3,7 +3,7 @@
 # there already. With "--tests" also what the tests need.
 set -euo pipefail
 
-packages=(g++ cmake ninja-build pkg-config zlib1g-dev libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libcli11-dev
+packages=(g++ cmake ninja-build pkg-config zlib1g-dev libjpeg-dev libpng-dev libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libcli11-dev
           libboost-dev libboost-math-dev librandom123-dev libhwy-dev libeigen3-dev)
 for argument in "$@"; do
   case "$argument" in

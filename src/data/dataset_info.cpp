@@ -44,6 +44,11 @@ class Arrays {
  public:
   explicit Arrays(const std::filesystem::path& path) : path_(path), arrays_(read_npz(path)) {}
 
+  bool has(const std::string& name) const {
+    for (const NamedArray& array : arrays_)
+      if (array.name == name) return true;
+    return false;
+  }
   std::vector<std::string> texts(const char* name) const { return find(name).strings(); }
   std::string text(const char* name) const { return single(name, texts(name)); }
   std::vector<double> numbers(const char* name) const { return find(name).as<double>(); }
@@ -89,7 +94,7 @@ void save_dataset_info(const DatasetInfo& info, const std::filesystem::path& pat
     words.insert(words.end(), categories.begin(), categories.end());
     words_of_feature.push_back(categories.size());
   }
-  const NamedArray arrays[] = {
+  std::vector<NamedArray> arrays{
       {"train", rows(info.train_rows)},
       {"valid", rows(info.valid_rows)},
       {"test", rows(info.test_rows)},
@@ -113,6 +118,19 @@ void save_dataset_info(const DatasetInfo& info, const std::filesystem::path& pat
       {"seed", text(std::to_string(info.seed))},  // text: NumPy users would lose bits above 2^53 as double
       {"checksum", text(std::to_string(info.checksum))},
   };
+  if (info.image) {
+    const ImageInfo& image = *info.image;
+    arrays.push_back({"image_shape", counts({image.channels, image.height, image.width})});
+    arrays.push_back({"channel_mean", numbers(image.channel_mean)});
+    arrays.push_back({"channel_sd", numbers(image.channel_sd)});
+  }
+  if (info.text) {
+    const TextInfo& t = *info.text;
+    arrays.push_back({"vocabulary", texts(t.vocabulary)});
+    arrays.push_back({"context", count(t.context)});
+    arrays.push_back({"text_parts", counts({t.train_begin, t.train_end, t.valid_begin, t.valid_end,
+                                            t.test_begin, t.test_end})});
+  }
   write_npz(path, arrays);
 }
 
@@ -153,6 +171,27 @@ DatasetInfo load_dataset_info(const std::filesystem::path& path) {
   for (const auto& [value, name] : kTaskNames)
     if (task == name) info.task = value, known = true;
   if (!known) file.damaged("the task '" + task + "' is not known");
+
+  if (file.has("image_shape")) {
+    const auto shape = file.counts("image_shape");
+    if (shape.size() != 3) file.damaged("image_shape should have three values");
+    info.image =
+        ImageInfo{shape[0], shape[1], shape[2], file.numbers("channel_mean"), file.numbers("channel_sd")};
+    if (info.image->channel_mean.size() != shape[0] || info.image->channel_sd.size() != shape[0])
+      file.damaged("channel_mean and channel_sd do not fit image_shape");
+  }
+  if (file.has("vocabulary")) {
+    const auto parts = file.counts("text_parts");
+    if (parts.size() != 6) file.damaged("text_parts should have six values");
+    info.text = TextInfo{file.texts("vocabulary"),
+                         file.count("context"),
+                         parts[0],
+                         parts[1],
+                         parts[2],
+                         parts[3],
+                         parts[4],
+                         parts[5]};
+  }
 
   const std::size_t inputs = info.inputs();
   if (info.feature_columns.size() != inputs || info.feature_categories.size() != inputs ||

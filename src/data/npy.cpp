@@ -9,6 +9,7 @@
 
 #include "data/file_error.hpp"
 #include "data/npy_header.hpp"
+#include "data/utf8.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
 
@@ -29,38 +30,14 @@ std::vector<std::byte> bytes_of(std::span<const T> values) {
 }
 
 /// UTF-8 to code points; a byte that is no UTF-8 becomes U+FFFD.
-std::u32string code_points(const std::string& text) {
+std::u32string code_points(std::string_view text) {
   std::u32string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const std::size_t length = lead < 0x80 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 0;
-    bool good = length > 0 && i + length <= text.size();
-    char32_t point = length == 1 ? lead : length == 0 ? 0 : static_cast<char32_t>(lead & (0x7f >> length));
-    for (std::size_t k = 1; good && k < length; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + k]);
-      good = (next & 0xc0) == 0x80;
-      point = (point << 6) | (next & 0x3f);
-    }
-    out += good ? point : char32_t{0xfffd};
-    i += good ? length : 1;
+  while (!text.empty()) {
+    const data::CodePoint next = data::next_code_point(text);
+    out += next.length > 0 ? next.value : char32_t{0xfffd};
+    text.remove_prefix(std::max<std::size_t>(1, next.length));
   }
   return out;
-}
-
-void append_utf8(std::string& out, char32_t point) {
-  const auto tail = [&](int shift) { out += static_cast<char>(0x80 | ((point >> shift) & 0x3f)); };
-  if (point < 0x80) {
-    out += static_cast<char>(point);
-  } else if (point < 0x800) {
-    out += static_cast<char>(0xc0 | (point >> 6));
-    tail(0);
-  } else if (point < 0x10000) {
-    out += static_cast<char>(0xe0 | (point >> 12));
-    tail(6), tail(0);
-  } else {
-    out += static_cast<char>(0xf0 | (point >> 18));
-    tail(12), tail(6), tail(0);
-  }
 }
 
 template <class To, class From>
@@ -166,7 +143,7 @@ std::vector<std::string> NpyArray::strings() const {
       char32_t point = 0;
       std::memcpy(&point, bytes_.data() + 4 * (i * characters_ + k), 4);
       if (point == 0) break;
-      append_utf8(out[i], point);
+      data::append_utf8(out[i], point);
     }
   return out;
 }

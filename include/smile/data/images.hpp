@@ -101,6 +101,9 @@ struct ImageOptions {
   bool normalize = true;  ///< colour: per channel with the set's usual mean and sd; else to [0, 1]
   double train_fraction = 0.7, valid_fraction = 0.1, test_fraction = 0.2;
   std::uint64_t seed = 0;
+  /// Number of classes, where it is known: a label of that size or more is an Error. Else that of the format
+  /// or, for IDX, the largest training label and one.
+  std::optional<std::size_t> classes = {};
   std::optional<std::size_t> max_rows = {};  ///< only so many of the shuffled training files' images
 };
 

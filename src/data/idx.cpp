@@ -1,0 +1,77 @@
+// IDX, the format of MNIST: a big-endian header (two zero bytes, element type, number of dimensions,
+// lengths), then the elements. Source: LeCun's description on the MNIST page; spec 2.4.
+#include <cstdint>
+
+#include "data/gzip.hpp"
+#include "data/image_readers.hpp"
+#include "smile/error.hpp"
+
+namespace smile::data {
+namespace {
+
+std::uint32_t big_endian(const std::string& bytes, std::size_t at) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < 4; ++i) value = (value << 8) | static_cast<unsigned char>(bytes[at + i]);
+  return value;
+}
+
+struct Idx {
+  std::vector<std::size_t> lengths;
+  std::string bytes;  ///< the file
+  std::size_t data = 0;
+};
+
+/// @param what  "images" or "labels", for messages
+Idx read_bytes(const std::filesystem::path& path, std::size_t dimensions, const std::string& what) {
+  Idx idx{{}, read_maybe_gzip(path), 4 + 4 * dimensions};
+  const std::string where = path.string();
+  const std::string mend = "give an IDX file of " + what + " (unsigned bytes, " + std::to_string(dimensions) +
+                           (dimensions == 1 ? " dimension)" : " dimensions)");
+  if (idx.bytes.size() < 4) throw Error(where, "the file is too short to be an IDX file", mend);
+  const std::uint32_t magic = big_endian(idx.bytes, 0),
+                      wanted = 0x800 + static_cast<std::uint32_t>(dimensions);
+  if (magic != wanted)
+    throw Error(where,
+                "the file begins with the number " + std::to_string(magic) + " where IDX " + what + " have " +
+                    std::to_string(wanted),
+                mend);
+  if (idx.bytes.size() < idx.data)
+    throw Error(where, "the IDX header is cut short", "copy or download the file again");
+  std::size_t size = 1;
+  for (std::size_t i = 0; i < dimensions; ++i) {
+    const std::size_t length = big_endian(idx.bytes, 4 + 4 * i);
+    idx.lengths.push_back(length);
+    if (length > 0 && size > SIZE_MAX / length)
+      throw Error(where, "the IDX header asks for more than memory can hold",
+                  "copy or download the file again");
+    size *= length;
+  }
+  const std::size_t there = idx.bytes.size() - idx.data;
+  if (there != size)
+    throw Error(where,
+                (there < size ? "the IDX file is cut short: " : "the IDX file has surplus bytes: ") +
+                    std::to_string(there) + " bytes of data where its header says " + std::to_string(size),
+                "copy or download the file again");
+  if (size == 0) throw Error(where, "the IDX file holds no " + what, "give a file that has some");
+  return idx;
+}
+
+}  // namespace
+
+ReadImages read_idx(const std::filesystem::path& images, const std::filesystem::path& labels) {
+  const Idx pixels = read_bytes(images, 3, "images"), classes = read_bytes(labels, 1, "labels");
+  if (pixels.lengths[0] != classes.lengths[0])
+    throw Error(labels.string(),
+                "has " + std::to_string(classes.lengths[0]) + " labels, but " + images.string() + " has " +
+                    std::to_string(pixels.lengths[0]) + " images",
+                "give the two files of one set");
+  ReadImages out;
+  out.images.shape = {1, pixels.lengths[1], pixels.lengths[2]};
+  const auto begin = [](const Idx& idx) { return idx.bytes.begin() + static_cast<std::ptrdiff_t>(idx.data); };
+  out.images.pixels.assign(begin(pixels), pixels.bytes.end());
+  for (auto label = begin(classes); label != classes.bytes.end(); ++label)
+    out.images.labels.push_back(static_cast<unsigned char>(*label));
+  return out;
+}
+
+}  // namespace smile::data
