@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "data/file_error.hpp"
+#include "data/half.hpp"
 #include "data/npy_header.hpp"
 #include "data/utf8.hpp"
 #include "smile/data/atomic_file.hpp"
@@ -51,6 +52,17 @@ To converted(From value) {
                   "write the array again with the right element type");
   }
   return static_cast<To>(value);
+}
+
+template <class To>
+std::vector<To> convert_halves(std::span<const std::byte> bytes) {
+  std::vector<To> out(bytes.size() / 2);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    std::uint16_t bits;
+    std::memcpy(&bits, bytes.data() + 2 * i, 2);
+    out[i] = converted<To>(data::float_of_half(bits));
+  }
+  return out;
 }
 
 template <class To, class From>
@@ -123,6 +135,10 @@ std::vector<T> NpyArray::as() const {
     case NpyType::uint8:
     case NpyType::boolean:
       return convert_all<T, std::uint8_t>(bytes_);
+    case NpyType::float16:
+      return convert_halves<T>(bytes_);
+    case NpyType::uint16:
+      return convert_all<T, std::uint16_t>(bytes_);
     case NpyType::text:
       break;
   }

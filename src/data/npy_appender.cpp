@@ -28,31 +28,37 @@ std::string first_bytes(int descriptor, std::size_t size) {
   return head;
 }
 
-/// Header of a float32 [S, d] file. @throws Error at `where`
-data::NpyHeader draws_header(std::string_view head, const std::string& where) {
+/// Header of a [S, d] file of that type. @throws Error at `where`
+data::NpyHeader draws_header(std::string_view head, const std::string& where, NpyType type) {
   data::NpyHeader header = data::parse_npy_header(head, where);
-  if (header.type != NpyType::float32 || header.shape.size() != 2)
-    throw Error(where, "is not a float32 array of two dimensions", "give a file of draws written by a run");
+  if (header.type != type || header.shape.size() != 2)
+    throw Error(where,
+                std::string("is not a ") + (type == NpyType::float32 ? "float32" : "16-bit") +
+                    " array of two dimensions",
+                "give a file of draws written by a run");
   header.data_bytes(where);
   return header;
 }
 
 }  // namespace
 
-NpyAppender::NpyAppender(std::filesystem::path path, int descriptor, std::size_t columns, std::size_t rows)
-    : path_(std::move(path)), descriptor_(descriptor), columns_(columns), rows_(rows) {}
+NpyAppender::NpyAppender(std::filesystem::path path, int descriptor, std::size_t columns, std::size_t rows,
+                         NpyType type)
+    : path_(std::move(path)), descriptor_(descriptor), columns_(columns), rows_(rows), type_(type) {}
 
 NpyAppender::NpyAppender(NpyAppender&& other) noexcept
     : path_(std::move(other.path_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
       columns_(other.columns_),
-      rows_(other.rows_) {}
+      rows_(other.rows_),
+      type_(other.type_) {}
 
 NpyAppender& NpyAppender::operator=(NpyAppender&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(descriptor_, other.descriptor_);
   std::swap(columns_, other.columns_);
   std::swap(rows_, other.rows_);
+  std::swap(type_, other.type_);
   return *this;
 }
 
@@ -60,20 +66,21 @@ NpyAppender::~NpyAppender() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-NpyAppender NpyAppender::create(const std::filesystem::path& path, std::size_t columns) {
+NpyAppender NpyAppender::create(const std::filesystem::path& path, std::size_t columns, NpyType type) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) throw data::write_error(path, "cannot create the file", errno);
-  NpyAppender appender(path, descriptor, columns, 0);
+  NpyAppender appender(path, descriptor, columns, 0, type);
   appender.write_header();
   return appender;
 }
 
-NpyAppender NpyAppender::reopen(const std::filesystem::path& path, std::size_t columns, std::size_t rows) {
+NpyAppender NpyAppender::reopen(const std::filesystem::path& path, std::size_t columns, std::size_t rows,
+                                NpyType type) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) throw data::write_error(path, "cannot open the file of draws", errno);
-  NpyAppender appender(path, descriptor, columns, rows);  // closes the file if we throw
+  NpyAppender appender(path, descriptor, columns, rows, type);  // closes the file if we throw
   const std::string where = path.string();
-  const data::NpyHeader header = draws_header(first_bytes(descriptor, kHeaderBytes), where);
+  const data::NpyHeader header = draws_header(first_bytes(descriptor, kHeaderBytes), where, type);
   if (header.bytes != kHeaderBytes)
     throw Error(where, "was not written by this program", "start the run in a new folder");
   if (header.shape[1] != columns)
@@ -85,7 +92,7 @@ NpyAppender NpyAppender::reopen(const std::filesystem::path& path, std::size_t c
   if (::fstat(descriptor, &status) != 0)
     throw data::write_error(path, "cannot open the file of draws", errno);
   // What counts is what the file holds: the process may have died between a row and its count.
-  const std::size_t wanted = kHeaderBytes + rows * columns * sizeof(float);
+  const std::size_t wanted = kHeaderBytes + rows * columns * header.item_bytes();
   if (static_cast<std::size_t>(status.st_size) < wanted)
     throw Error(where, "holds fewer than the " + std::to_string(rows) + " rows that the checkpoint counts on",
                 "restore the file or start the run again");
@@ -98,7 +105,7 @@ NpyAppender NpyAppender::reopen(const std::filesystem::path& path, std::size_t c
 
 void NpyAppender::write_header() {
   data::NpyHeader header;
-  header.type = NpyType::float32;
+  header.type = type_;
   header.shape = {rows_, columns_};
   const std::string text = data::format_npy_header(header, kHeaderBytes);
   if (::lseek(descriptor_, 0, SEEK_SET) < 0) throw data::write_error(path_, "cannot write the file", errno);
@@ -106,14 +113,22 @@ void NpyAppender::write_header() {
 }
 
 void NpyAppender::append(std::span<const float> row) {
-  if (row.size() != columns_)
+  append_bytes(std::as_bytes(row), sizeof(float));
+}
+void NpyAppender::append(std::span<const std::uint16_t> row) {
+  append_bytes(std::as_bytes(row), sizeof(std::uint16_t));
+}
+
+void NpyAppender::append_bytes(std::span<const std::byte> row, std::size_t item_bytes) {
+  if (row.size() != columns_ * item_bytes || (item_bytes == sizeof(float)) != (type_ == NpyType::float32))
     throw Error(path_.string(),
-                "a row of " + std::to_string(row.size()) + " values where the file has " +
-                    std::to_string(columns_) + " columns",
-                "give rows of the file's length", ErrorKind::run);
+                "a row of " + std::to_string(row.size() / item_bytes) + " values of " +
+                    std::to_string(item_bytes) + " bytes where the file has " + std::to_string(columns_) +
+                    " columns",
+                "give rows of the file's length and type", ErrorKind::run);
   // Row first, count second, so that the file is valid in between. An earlier failed write leaves no trace:
   // the next row starts where the last counted one ends.
-  const std::size_t start = kHeaderBytes + rows_ * columns_ * sizeof(float);
+  const std::size_t start = kHeaderBytes + rows_ * columns_ * item_bytes;
   if (::lseek(descriptor_, static_cast<off_t>(start), SEEK_SET) < 0)
     throw data::write_error(path_, "cannot write the file", errno);
   data::write_all(descriptor_, row.data(), row.size_bytes(), path_);
@@ -142,7 +157,8 @@ NpyRows::NpyRows(const std::filesystem::path& path) {
     ~Closer() { ::close(descriptor); }
   } closer{descriptor};
   constexpr std::size_t kLongestHeader = 12 + (1 << 16);
-  const data::NpyHeader header = draws_header(first_bytes(descriptor, kLongestHeader), where);
+  const data::NpyHeader header =
+      draws_header(first_bytes(descriptor, kLongestHeader), where, NpyType::float32);
   rows_ = header.shape[0];
   columns_ = header.shape[1];
   struct stat status {};

@@ -25,13 +25,15 @@ struct TypeName {
   std::string_view name;
   std::size_t bytes;
 };
-constexpr std::array<TypeName, 7> kTypes{{{NpyType::float32, "<f4", 4},
+constexpr std::array<TypeName, 9> kTypes{{{NpyType::float32, "<f4", 4},
                                           {NpyType::float64, "<f8", 8},
                                           {NpyType::int32, "<i4", 4},
                                           {NpyType::int64, "<i8", 8},
                                           {NpyType::uint32, "<u4", 4},
                                           {NpyType::uint8, "|u1", 1},
-                                          {NpyType::boolean, "|b1", 1}}};
+                                          {NpyType::boolean, "|b1", 1},
+                                          {NpyType::float16, "<f2", 2},
+                                          {NpyType::uint16, "<u2", 2}}};
 
 /// A reader of the few forms of Python literal that a header has.
 class Literal {

@@ -67,15 +67,17 @@ void ChainRunner::begin(std::optional<Checkpoint> checkpoint) {
                   "resume with the configuration of the run, or start a new run", ErrorKind::run);
     record_ = std::move(checkpoint->record);
     velocity_ = std::move(checkpoint->velocity);
-    draws_ = NpyAppender::reopen(draws_path(directory, chain), d, record_.stored);
+    draws_ = DrawsWriter::reopen(draws_path(directory, chain), d, record_.stored, options_.draws);
     if (options_.keep_warmup)
-      warmup_draws_ = NpyAppender::reopen(warmup_draws_path(directory, chain), d, checkpoint->warmup_stored);
+      warmup_draws_ = DrawsWriter::reopen(warmup_draws_path(directory, chain), d, checkpoint->warmup_stored,
+                                          options_.draws);
   } else {
     record_.dimension = d;
     record_.warmup_steps = setup_.sampler->warmup_steps();
     record_.total_steps = setup_.sampler->total_steps();
-    draws_ = NpyAppender::create(draws_path(directory, chain), d);
-    if (options_.keep_warmup) warmup_draws_ = NpyAppender::create(warmup_draws_path(directory, chain), d);
+    draws_ = DrawsWriter::create(draws_path(directory, chain), d, options_.draws);
+    if (options_.keep_warmup)
+      warmup_draws_ = DrawsWriter::create(warmup_draws_path(directory, chain), d, options_.draws);
   }
   trace_.emplace(trace_path(directory, chain), checkpoint ? checkpoint->trace_bytes : 0, kTraceHeader);
   monitor_.emplace(monitor_path(directory, chain), checkpoint ? checkpoint->monitor_bytes : 0,

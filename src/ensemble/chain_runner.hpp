@@ -12,7 +12,7 @@
 
 #include "ensemble/checkpoint.hpp"
 #include "ensemble/text_appender.hpp"
-#include "smile/data/npy.hpp"
+#include "smile/data/draws.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
 #include "smile/ensemble/stream_normals.hpp"
 
@@ -52,7 +52,7 @@ class ChainRunner {
   LiveChain& live_;
   ChainRecord record_;
   std::vector<std::string> remarks_;
-  std::optional<NpyAppender> draws_, warmup_draws_;
+  std::optional<DrawsWriter> draws_, warmup_draws_;
   std::optional<TextAppender> trace_, monitor_;
   std::uint64_t trace_interval_ = 1;
   VelocityMemory velocity_;

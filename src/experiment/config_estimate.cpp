@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "smile/data/draws.hpp"
 #include "smile/experiment/estimate.hpp"
 #include "smile/experiment/sampler_factory.hpp"
 
@@ -46,7 +47,8 @@ RunEstimate estimate_run(const Config& config, std::size_t training_rows, std::s
   const double chains = static_cast<double>(sampler.n_chains);
   const double at_once = std::min(chains, static_cast<double>(std::max(threads, 1)));
   const double rounds = std::ceil(chains / at_once);
-  estimate.draws_bytes = chains * static_cast<double>(estimate.stored_per_chain) * d * sizeof(float);
+  estimate.draws_bytes = chains * static_cast<double>(estimate.stored_per_chain) * d *
+                         static_cast<double>(bytes_of(draws_type(sampler.draws_dtype)));
   // Per chain at work: position, velocity, gradients, scales, copies of the last state; the table and the
   // engine's two forms of it once.
   constexpr double kVectors = 14, kBytesPerCell = 8 + 2 * 4;

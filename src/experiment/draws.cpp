@@ -31,8 +31,8 @@ std::vector<ChainDraws> open_draws(const Experiment& e, const std::filesystem::p
   std::vector<ChainDraws> draws;
   for (const ChainRecord& record : records) {
     const auto path = draws_path(run, record.chain);
-    if (record.status == ChainStatus::failed || !std::filesystem::exists(path)) continue;
-    NpyRows rows(path);
+    if (record.status == ChainStatus::failed || !DrawsReader::exist(path)) continue;
+    DrawsReader rows(path);
     if (rows.columns() != e.dimension())
       throw Error(path.string(), "the draws are of a network of another size",
                   "evaluate with the configuration of the run", ErrorKind::run);
@@ -58,15 +58,14 @@ bool for_each_prediction(const FcnSpec& spec, const std::shared_ptr<const FcnDat
                          const std::function<bool(std::size_t done)>& keep_going) {
   constexpr std::size_t kBlockBytes = std::size_t{32} << 20, kBlockDraws = 512;
   const std::size_t width = rows->rows() * spec.outputs();
-  const std::size_t block = std::clamp<std::size_t>(kBlockBytes / (width * sizeof(float)), 1, kBlockDraws);
+  const std::size_t d = chains.empty() ? 0 : chains.front().stored.columns();
+  const std::size_t block =
+      std::clamp(kBlockBytes / ((width + d) * sizeof(float)), std::min(threads, kBlockDraws), kBlockDraws);
   std::vector<float> outputs(block * width);
+  std::vector<HostVector<float>> positions(block, HostVector<float>(d));
 
-  struct Worker {
-    Fcn<float> network;
-    HostVector<float> position;
-  };
-  std::vector<std::unique_ptr<Worker>> workers(threads);
-  for (auto& worker : workers) worker.reset(new Worker{Fcn<float>(spec, rows), {}});
+  std::vector<std::unique_ptr<Fcn<float>>> networks(threads);
+  for (auto& network : networks) network = std::make_unique<Fcn<float>>(spec, rows);
 
   std::size_t done = 0;
   for (std::size_t chain = 0; chain < chains.size(); ++chain) {
@@ -74,16 +73,13 @@ bool for_each_prediction(const FcnSpec& spec, const std::shared_ptr<const FcnDat
     for (std::size_t first = 0; first < draws.count; first += block) {
       const std::size_t count = std::min(block, draws.count - first);
       ensemble::parallel_for(threads, threads, [&](std::size_t t) {
-        Worker& worker = *workers[t];
         for (std::size_t i = t; i < count; i += threads) {
-          const auto draw = draws.draw(first + i);
-          if (worker.position.size() != draw.size()) worker.position = HostVector<float>(draw.size());
-          std::copy(draw.begin(), draw.end(), worker.position.data());
-          worker.network.predict(*rows, worker.position, std::span(outputs).subspan(i * width, width));
+          draws.read(first + i, positions[i].span());
+          networks[t]->predict(*rows, positions[i], std::span(outputs).subspan(i * width, width));
         }
       });
       for (std::size_t i = 0; i < count; ++i)
-        sink(chain, first + i, draws.draw(first + i),
+        sink(chain, first + i, positions[i].span(),
              std::span<const float>(outputs).subspan(i * width, width));
       done += count;
       if (!keep_going(done)) return false;

@@ -1,4 +1,4 @@
-/// The stored draws of a run, read row by row from their files.
+/// The stored draws of a run, read one at a time from their files.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "experiment/experiment.hpp"
-#include "smile/data/npy.hpp"
+#include "smile/data/draws.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
 
 namespace smile::experiment {
@@ -16,10 +16,15 @@ namespace smile::experiment {
 /// One chain's draws after `burn_in`.
 struct ChainDraws {
   std::uint32_t chain = 0;  ///< number of the chain
-  NpyRows rows;
+  DrawsReader stored;
   std::size_t first = 0, count = 0;
 
-  std::span<const float> draw(std::size_t i) const { return rows.row(first + i); }
+  /// Draw i of `count`. @param out @shape [d], overwritten
+  void read(std::size_t i, std::span<float> out) const { stored.read(first + i, out); }
+  /// Some parameters of draw i.
+  void read(std::size_t i, std::span<const std::size_t> parameters, std::span<float> out) const {
+    stored.read(first + i, parameters, out);
+  }
 };
 
 /// The chains that can be used: those with draws after `burn_in` that did not fail. `records` has what is
@@ -33,7 +38,7 @@ std::vector<ChainRecord> read_records(const Experiment& experiment, const std::f
 
 /// Takes the network outputs of draw number `draw` of chain number `chain` (position in the list, not its
 /// number).
-/// @param outputs @shape [rows, outputs]
+/// @param position @shape [d]   @param outputs @shape [rows, outputs]; both valid during the call
 using OutputSink = std::function<void(std::size_t chain, std::size_t draw, std::span<const float> position,
                                       std::span<const float> outputs)>;
 

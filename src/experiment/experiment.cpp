@@ -34,18 +34,6 @@ std::shared_ptr<const Prior> prior_of(const PriorConfig& config, const Parameter
   return make_prior(config.name, parameters, layout, config.seed ? std::uint64_t(*config.seed) : seed);
 }
 
-/// A chain's draws are rows of one file; above this size of a row there would have to be a file for each.
-constexpr std::size_t kLargestDraw = std::size_t{64} << 20;
-
-void check_draw_size(std::size_t dimension) {
-  if (dimension <= kLargestDraw / sizeof(float)) return;
-  throw Error("model.hidden_structure",
-              fmt::format("the network has {} parameters; draws of more than 64 MiB ({} parameters) are not "
-                          "available in this build",
-                          dimension, kLargestDraw / sizeof(float)),
-              "make the layers narrower");
-}
-
 void check_lengths(const Experiment& e) {
   const SamplerConfig& sampler = e.config.training.sampler;
   const auto& lengths = e.lengths;
@@ -73,7 +61,6 @@ Experiment prepare(const Config& given) {
   e.spec = fcn_spec(config, e.info.inputs());
   e.spec.validate();
   e.layout = e.spec.layout();
-  check_draw_size(e.dimension());
   const std::size_t inputs = e.info.inputs();
   e.training = member_data(dataset.train, dataset.valid, inputs);
   const std::size_t tested = evaluated_rows(config.evaluation_args, dataset.test.rows);

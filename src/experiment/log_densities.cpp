@@ -19,9 +19,8 @@ LogDensities log_densities(const Experiment& e, std::span<const ChainDraws> chai
     Fcn<float> network(e.spec, e.training.train);
     HostVector<float> position(e.dimension());
     for (std::size_t i = job * kJobDraws; i < std::min(total, (job + 1) * kJobDraws); ++i) {
-      const auto draw = chains[i / out.draws].draw(i % out.draws * every);
-      std::copy(draw.begin(), draw.end(), position.data());
-      out.log_prior[i] = e.prior->log_density(draw);
+      chains[i / out.draws].read(i % out.draws * every, position.span());
+      out.log_prior[i] = e.prior->log_density(position.span());
       out.log_likelihood[i] = network.log_likelihood({}, position);
     }
   });

@@ -16,7 +16,9 @@ void check_space(const Experiment& e, const RunDirectory& directory) {
   std::uint64_t draws = (lengths.plan.sampling_steps + lengths.thinning - 1) / lengths.thinning;
   if (e.config.training.sampler.keep_warmup)
     draws += (lengths.plan.warmup_steps + lengths.thinning - 1) / lengths.thinning;
-  const double needed = double(draws) * double(e.dimension()) * sizeof(float) * double(e.chains());
+  const double needed = double(draws) * double(e.dimension()) *
+                        double(bytes_of(draws_type(e.config.training.sampler.draws_dtype))) *
+                        double(e.chains());
   std::error_code failure;
   const auto space = std::filesystem::space(directory.path(), failure);
   if (failure || needed < double(space.available)) return;
@@ -39,6 +41,7 @@ bool sample(const Experiment& e, const RunDirectory& directory, const RunOptions
   std::iota(ensemble.chains.begin(), ensemble.chains.end(), 0u);
   ensemble.seed = e.seed();
   ensemble.thinning = e.lengths.thinning;
+  ensemble.draws.type = draws_type(sampler.draws_dtype);
   ensemble.keep_warmup = sampler.keep_warmup;
   ensemble.max_nonfinite_fraction = sampler.max_nonfinite_fraction;
   ensemble.threads = thread_count(options, e.chains());

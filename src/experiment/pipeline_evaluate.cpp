@@ -12,6 +12,7 @@
 #include "experiment/draws.hpp"
 #include "experiment/log_densities.hpp"
 #include "smile/data/atomic_file.hpp"
+#include "smile/data/npy.hpp"
 #include "smile/evaluation/classification.hpp"
 #include "smile/evaluation/diagnostics.hpp"
 #include "smile/evaluation/json.hpp"
@@ -215,27 +216,36 @@ void follow(Followed& f, const Experiment& e, std::size_t chain, std::size_t dra
   for (std::size_t i = 0; i < f.rows; ++i) f.values[i][chain * f.draws + draw] = prediction(e, outputs, i);
 }
 
-/// Diagnostics of parameters drawn at random and of log σ. Each thread holds the draws of one parameter at a
-/// time.
+/// Diagnostics of parameters drawn at random and of log σ. Draws are read once for each group of parameters
+/// whose values fit into a fixed amount of memory.
 std::vector<QuantityDiagnostics> diagnose_parameters(const Experiment& e, std::span<const ChainDraws> chains,
                                                      std::size_t draws, std::size_t parts,
                                                      std::size_t threads) {
-  const std::size_t d = e.dimension();
+  constexpr std::size_t kGroupBytes = std::size_t{32} << 20;
+  const std::size_t d = e.dimension(), total = chains.size() * draws;
   const bool has_sigma = e.config.task() == Task::mean_regression;
   auto chosen = choose_parameters(has_sigma ? d - 1 : d,
                                   std::size_t(e.config.evaluation_args.diagnose_parameters), e.seed());
   if (has_sigma) chosen.push_back(d - 1);
   std::vector<QuantityDiagnostics> quantities(chosen.size());
-  ensemble::parallel_for(chosen.size(), threads, [&](std::size_t q) {
-    const std::size_t parameter = chosen[q];
-    std::vector<double> values;
-    values.reserve(chains.size() * draws);
-    for (const auto& chain : chains)
-      for (std::size_t i = 0; i < draws; ++i) values.push_back(double(chain.draw(i)[parameter]));
-    const bool sigma = has_sigma && parameter == d - 1;
-    quantities[q] =
-        diagnose(sigma ? "log_sigma" : fmt::format("theta[{}]", parameter), values, chains.size(), parts);
-  });
+  const std::size_t largest =
+      std::max<std::size_t>(1, kGroupBytes / (sizeof(float) * std::max<std::size_t>(1, total)));
+  for (std::size_t first = 0; first < chosen.size(); first += largest) {
+    const std::span<const std::size_t> group =
+        std::span(chosen).subspan(first, std::min(largest, chosen.size() - first));
+    std::vector<float> values(total * group.size());  // [chain, draw, parameter]
+    ensemble::parallel_for(chains.size(), threads, [&](std::size_t c) {
+      for (std::size_t i = 0; i < draws; ++i)
+        chains[c].read(i, group, std::span(values).subspan((c * draws + i) * group.size(), group.size()));
+    });
+    ensemble::parallel_for(group.size(), threads, [&](std::size_t q) {
+      std::vector<double> of_one(total);
+      for (std::size_t i = 0; i < total; ++i) of_one[i] = double(values[i * group.size() + q]);
+      const bool sigma = has_sigma && group[q] == d - 1;
+      quantities[first + q] =
+          diagnose(sigma ? "log_sigma" : fmt::format("theta[{}]", group[q]), of_one, chains.size(), parts);
+    });
+  }
   return quantities;
 }
 

@@ -78,8 +78,9 @@ class DrawsReader {
   DrawsType type() const;
   /// Draw i. @param out @shape [d], overwritten. @throws Error (run) where it cannot be read
   void read(std::size_t i, std::span<float> out) const;
-  /// One parameter of draw i, without reading the rest.
-  float value(std::size_t i, std::size_t parameter) const;
+  /// Some parameters of draw i; of a large draw without reading the rest.
+  /// @param out as long as `parameters`, overwritten
+  void read(std::size_t i, std::span<const std::size_t> parameters, std::span<float> out) const;
 
  private:
   struct Files;

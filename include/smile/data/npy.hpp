@@ -12,7 +12,18 @@
 
 namespace smile {
 
-enum class NpyType : std::uint8_t { float32, float64, int32, int64, uint32, uint8, boolean, text };
+enum class NpyType : std::uint8_t {
+  float32,
+  float64,
+  int32,
+  int64,
+  uint32,
+  uint8,
+  boolean,
+  text,
+  float16,  ///< read as float or double; written as ready bytes
+  uint16
+};
 
 /// An array in memory, as it lies in the file.
 class NpyArray {
@@ -79,16 +90,19 @@ std::vector<NamedArray> read_npz(const std::filesystem::path& path);
 const NpyArray& array_named(std::span<const NamedArray> arrays, const std::string& name,
                             const std::filesystem::path& path);
 
-/// A float32 array [S, d] that grows by rows. The header is padded so that S is rewritten in place after each
-/// row, so the file is a valid .npy file, which others may map, at every moment; a killed process loses at
-/// most the row being written.
+/// An array [S, d] of float32 (or of 16-bit elements, given as their bits) that grows by rows. The header is
+/// padded so that S is rewritten in place after each row, so the file is a valid .npy file, which others may
+/// map, at every moment; a killed process loses at most the row being written.
 class NpyAppender {
  public:
   /// Starts an empty file, replacing one that is there.
-  static NpyAppender create(const std::filesystem::path& path, std::size_t columns);
+  /// @param type  float32, float16 or uint16
+  static NpyAppender create(const std::filesystem::path& path, std::size_t columns,
+                            NpyType type = NpyType::float32);
   /// Opens a file written by this class and cuts it to its first `rows` rows (for --resume).
-  /// @throws Error where the file is no such array, has other columns or fewer rows
-  static NpyAppender reopen(const std::filesystem::path& path, std::size_t columns, std::size_t rows);
+  /// @throws Error where the file is no such array, has other columns or elements, or fewer rows
+  static NpyAppender reopen(const std::filesystem::path& path, std::size_t columns, std::size_t rows,
+                            NpyType type = NpyType::float32);
 
   NpyAppender(NpyAppender&& other) noexcept;
   NpyAppender& operator=(NpyAppender&& other) noexcept;
@@ -97,17 +111,22 @@ class NpyAppender {
   /// @param row @shape [d]. On failure (full disk, short write) throws Error (run); the rows before stay
   /// valid.
   void append(std::span<const float> row);
+  /// The same for 16-bit elements.
+  void append(std::span<const std::uint16_t> row);
   std::size_t rows() const { return rows_; }
   std::size_t columns() const { return columns_; }
   /// Waits until all rows are on the disk; call before a checkpoint that counts on them.
   void sync();
 
  private:
-  NpyAppender(std::filesystem::path path, int descriptor, std::size_t columns, std::size_t rows);
+  NpyAppender(std::filesystem::path path, int descriptor, std::size_t columns, std::size_t rows,
+              NpyType type);
+  void append_bytes(std::span<const std::byte> row, std::size_t item_bytes);
   void write_header();
   std::filesystem::path path_;
   int descriptor_ = -1;
   std::size_t columns_ = 0, rows_ = 0;
+  NpyType type_ = NpyType::float32;
 };
 
 /// A float32 [S, d] file mapped into memory, read row by row; it may still be growing (S is that of the

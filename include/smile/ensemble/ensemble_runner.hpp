@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "smile/data/draws.hpp"
 #include "smile/ensemble/chain_monitor.hpp"
 #include "smile/ensemble/progress.hpp"
 #include "smile/kernels/host_vector.hpp"
@@ -38,6 +39,7 @@ struct EnsembleOptions {
   std::vector<std::uint32_t> chains;  ///< numbers of the chains to run; their files carry these numbers
   std::uint64_t seed = 0;
   std::uint64_t thinning = 1;           ///< every how many steps of the sampling phase a draw is stored
+  DrawsWriter::Options draws = {};      ///< type of the stored numbers, size above which a draw has a file
   bool keep_warmup = false;             ///< stores warm-up draws, thinned alike, in samples/warmup-KK.npy
   double max_nonfinite_fraction = 0.5;  ///< a chain fails where more of its last 100 steps were not finite
   std::size_t threads = 1;
@@ -79,7 +81,8 @@ struct ChainRecord {
 std::vector<ChainRecord> run_ensemble(const EnsembleOptions& options,
                                       const std::function<ChainSetup(std::uint32_t chain)>& make_chain);
 
-/// "samples/chain-03.npy" and the like inside a run directory.
+/// "samples/chain-03.npy" and the like inside a run directory; draws are read with DrawsReader, since large
+/// ones are not in that file but in the folder beside it.
 std::filesystem::path draws_path(const std::filesystem::path& directory, std::uint32_t chain);
 std::filesystem::path warmup_draws_path(const std::filesystem::path& directory, std::uint32_t chain);
 std::filesystem::path trace_path(const std::filesystem::path& directory, std::uint32_t chain);

@@ -41,6 +41,8 @@ struct DataConfig {
   std::string decimal = "point";           ///< point, comma
   std::string delimiter = "auto";          ///< auto, comma, semicolon, tab
   std::string augment = "identity";        ///< images only: identity, basic
+  std::optional<std::string> test_path;    ///< images only: the test images, where they are not under `path`
+  std::string image_format = "auto";       ///< images only: auto, idx, cifar10, cifar100, folder
   std::optional<std::int64_t> image_size;  ///< images only: side in pixels
 };
 
@@ -145,6 +147,7 @@ struct SamplerConfig {
   std::int64_t n_thinning = 10;
   bool use_warmup_as_init = true;
   bool keep_warmup = false;
+  std::string draws_dtype = "float32";  ///< float32, float16, bfloat16: of the stored draws
   std::vector<std::string> params_frozen;
 
   double step_size = 1e-3;

@@ -96,6 +96,47 @@ TEST(Killed, AtManyMomentsARunStaysReadableAndEndsInTheSameBytes) {
   expect_same_draws(whole.path(), broken.path());
 }
 
+/// The same with half precision, and with a file for each draw.
+TEST(Killed, RunsWithOtherFormsOfDrawsEndInTheSameBytes) {
+  for (const DrawsWriter::Options draws :
+       {DrawsWriter::Options{.type = DrawsType::float16},
+        DrawsWriter::Options{.type = DrawsType::bfloat16, .largest_shared_draw = 1},
+        DrawsWriter::Options{.type = DrawsType::float32, .largest_shared_draw = 1}}) {
+    SCOPED_TRACE(name_of(draws.type));
+    Folder whole, broken;
+    // A file each is slow: fewer draws.
+    const auto options = [&](EnsembleOptions base) {
+      base.draws = draws;
+      base.checkpoint_seconds = 0.02;
+      base.thinning = draws.largest_shared_draw == 1 ? 1000 : 3;
+      base.keep_warmup = false;
+      return base;
+    };
+    run(options(options_for(whole.path(), 3, 2)));
+    int killed = 0;
+    for (int attempt = 0; attempt < 6; ++attempt) {
+      const auto moment = std::chrono::milliseconds(5 + attempt * 37 % 60);
+      const int status =
+          in_child([&] { run(options(frequent(broken.path(), std::size_t(1 + attempt % 3)))); }, moment);
+      killed += WIFSIGNALED(status);
+    }
+    EXPECT_GE(killed, 2);
+    run(options(frequent(broken.path(), 1)));
+    for (std::uint32_t c = 0; c < 3; ++c) {
+      const DrawsReader a(draws_path(whole.path(), c)), b(draws_path(broken.path(), c));
+      ASSERT_EQ(a.rows(), b.rows());
+      ASSERT_GE(a.rows(), 20U);
+      EXPECT_EQ(a.type(), draws.type);
+      std::vector<float> x(a.columns()), y(b.columns());
+      for (std::size_t i = 0; i < a.rows(); ++i) {
+        a.read(i, x);
+        b.read(i, y);
+        ASSERT_EQ(x, y) << "draw " << i << " of chain " << c;
+      }
+    }
+  }
+}
+
 TEST(FullDisk, StopsWithAnErrorAndAValidCheckpoint) {
   Folder whole, full;
   run(options_for(whole.path(), 3, 1));
