@@ -8,10 +8,13 @@
 namespace smile {
 
 DecodedImage read_image_file(const std::filesystem::path& path) {
-  const std::string bytes = data::read_whole_file(path), where = path.string();
+  return data::decode_image(data::read_whole_file(path), path.string());
+}
+
+DecodedImage data::decode_image(const std::string& bytes, const std::string& where) {
   // By content: names lie more often than the first bytes do.
-  if (bytes.starts_with("\xff\xd8")) return data::decode_jpeg(bytes, where);
-  if (bytes.starts_with("\x89PNG")) return data::decode_png(bytes, where);
+  if (bytes.starts_with("\xff\xd8")) return decode_jpeg(bytes, where);
+  if (bytes.starts_with("\x89PNG")) return decode_png(bytes, where);
   throw Error(where, bytes.empty() ? "the image file is empty" : "is neither a JPEG nor a PNG file",
               "replace or remove the file");
 }

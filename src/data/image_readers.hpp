@@ -34,7 +34,8 @@ ReadImages read_class_folders(const std::filesystem::path& root, const std::vect
 /// Class folders of `root`, sorted by name; hidden ones are left out.
 std::vector<std::string> class_folders(const std::filesystem::path& root);
 
-/// One image from the bytes of a file. @throws Error at `where`
+/// One image from the bytes of a file; the first takes either form. @throws Error at `where`
+DecodedImage decode_image(const std::string& bytes, const std::string& where);
 DecodedImage decode_jpeg(const std::string& bytes, const std::string& where);
 DecodedImage decode_png(const std::string& bytes, const std::string& where);
 

@@ -9,6 +9,12 @@ namespace smile {
 namespace {
 
 constexpr double kFlopsPerSecond = 50e9, kBytesPerSecond = 8e9, kSecondsPerStep = 1e-6;
+/// Vectors of d floats. A chain: position, velocity, gradients, scales, copies of the last state (measured
+/// with d = 2.3 million: 9 for smile-naive and sgld, 14 for psmile-auto and mclmc, 17 for adasghmc, the bytes
+/// of a checkpoint included). A member: parameters, gradient, two moments, the best epoch, and one on the way
+/// to its file. A checkpoint: the sampler's state, kept twice and written once more.
+constexpr double kChainVectors = 18, kMemberVectors = 8, kCheckpointVectors = 3 * 9;
+constexpr double kProgramBytes = 32e6;
 
 /// New gradients in a step (spec 1.5, 1.9).
 double gradients_per_step(const SamplerConfig& sampler, bool warmup) {
@@ -20,21 +26,61 @@ double gradients_per_step(const SamplerConfig& sampler, bool warmup) {
   return gradients + (sampler.is_stochastic() && sampler.energy == "fresh" ? 1 : 0);
 }
 
+void estimate_space(const Config& config, const RunSize& size, std::uint64_t warmup_draws,
+                    RunEstimate& estimate) {
+  const SamplerConfig& sampler = config.training.sampler;
+  const double chains = static_cast<double>(sampler.n_chains), at_once = double(estimate.chains_at_once);
+  const double vector = static_cast<double>(size.dimension) * sizeof(float);
+  estimate.members_bytes = chains * vector;
+  estimate.chain_bytes = kChainVectors * vector + size.workspace_bytes;
+  const bool trains = config.training.warmstart.include && !config.training.warmstart.warmstart_exp_dir;
+  estimate.optimiser_bytes = trains ? kMemberVectors * vector + size.workspace_bytes : 0;
+  estimate.data_bytes = size.data_bytes;
+  estimate.memory_bytes = kProgramBytes + estimate.data_bytes + estimate.members_bytes +
+                          at_once * std::max(estimate.chain_bytes, estimate.optimiser_bytes);
+
+  double stored = static_cast<double>(estimate.stored_per_chain) + static_cast<double>(sampler.burn_in);
+  const double kept = stored;
+  if (sampler.keep_warmup) stored += static_cast<double>(warmup_draws);
+  estimate.draws_bytes = chains * stored * static_cast<double>(size.dimension) *
+                         static_cast<double>(bytes_of(draws_type(sampler.draws_dtype)));
+  estimate.warmstart_bytes = estimate.members_bytes;
+  estimate.checkpoint_bytes = at_once * kCheckpointVectors * vector;
+  const auto& wanted = config.evaluations;
+  if (std::find(wanted.begin(), wanted.end(), "PredSaver") != wanted.end())
+    estimate.outputs_bytes = chains * kept * size.outputs_of_draw * sizeof(float);
+  estimate.disk_bytes =
+      estimate.draws_bytes + estimate.warmstart_bytes + estimate.outputs_bytes + estimate.checkpoint_bytes;
+}
+
+void estimate_time(const Config& config, const RunSize& size, RunEstimate& estimate) {
+  if (size.flops_per_row <= 0) return;
+  const SamplerConfig& sampler = config.training.sampler;
+  const double d = static_cast<double>(size.dimension), rows = static_cast<double>(size.training_rows);
+  const double rounds = std::ceil(static_cast<double>(sampler.n_chains) / double(estimate.chains_at_once));
+  const double batch = sampler.is_stochastic() && sampler.batch_size
+                           ? std::min(rows, static_cast<double>(*sampler.batch_size))
+                           : rows;
+  const double gradient = batch * size.flops_per_row / kFlopsPerSecond + d * 24 / kBytesPerSecond;
+  const double step = d * 48 / kBytesPerSecond + kSecondsPerStep;
+  estimate.sampling_seconds = rounds * (static_cast<double>(estimate.gradients_per_chain) * gradient +
+                                        static_cast<double>(estimate.steps_per_chain) * step);
+  const WarmstartConfig& warmstart = config.training.warmstart;
+  if (!warmstart.include || warmstart.warmstart_exp_dir) return;
+  const double updates =
+      warmstart.batch_size ? std::ceil(rows / static_cast<double>(*warmstart.batch_size)) : 1;
+  const double epoch =
+      rows * size.flops_per_row / kFlopsPerSecond + updates * (d * 40 / kBytesPerSecond + kSecondsPerStep);
+  estimate.warmstart_seconds = rounds * static_cast<double>(warmstart.max_epochs) * epoch;
+}
+
 }  // namespace
 
-RunEstimate estimate_run(const Config& config, std::size_t training_rows, std::size_t inputs, int threads) {
+RunEstimate estimate_run(const Config& config, const RunSize& size, int threads) {
   const SamplerConfig& sampler = config.training.sampler;
   RunEstimate estimate;
-  double width = static_cast<double>(inputs), weights = 0;
-  for (const std::int64_t next : config.model.hidden_structure) {
-    const auto outputs = static_cast<std::size_t>(next);
-    weights += width * static_cast<double>(outputs);
-    estimate.dimension += static_cast<std::size_t>(width) * outputs + (config.model.use_bias ? outputs : 0);
-    width = static_cast<double>(outputs);
-  }
-  if (config.task() == Task::mean_regression) estimate.dimension += 1;
-
-  const RunLengths lengths = make_run_lengths(sampler, training_rows);
+  estimate.dimension = size.dimension;
+  const RunLengths lengths = make_run_lengths(sampler, size.training_rows);
   estimate.steps_per_chain = lengths.plan.warmup_steps + lengths.plan.sampling_steps;
   const std::uint64_t stored = (lengths.plan.sampling_steps + lengths.thinning - 1) / lengths.thinning;
   estimate.stored_per_chain =
@@ -42,36 +88,29 @@ RunEstimate estimate_run(const Config& config, std::size_t training_rows, std::s
   estimate.gradients_per_chain = static_cast<std::uint64_t>(
       gradients_per_step(sampler, true) * static_cast<double>(lengths.plan.warmup_steps) +
       gradients_per_step(sampler, false) * static_cast<double>(lengths.plan.sampling_steps));
-
-  const double d = static_cast<double>(estimate.dimension), rows = static_cast<double>(training_rows);
-  const double chains = static_cast<double>(sampler.n_chains);
-  const double at_once = std::min(chains, static_cast<double>(std::max(threads, 1)));
-  const double rounds = std::ceil(chains / at_once);
-  estimate.draws_bytes = chains * static_cast<double>(estimate.stored_per_chain) * d *
-                         static_cast<double>(bytes_of(draws_type(sampler.draws_dtype)));
-  // Per chain at work: position, velocity, gradients, scales, copies of the last state; the table and the
-  // engine's two forms of it once.
-  constexpr double kVectors = 14, kBytesPerCell = 8 + 2 * 4;
-  estimate.memory_bytes = at_once * kVectors * d * sizeof(float) +
-                          rows * (static_cast<double>(inputs) + 1) * kBytesPerCell + 16e6;
-
-  const double batch = sampler.is_stochastic() && sampler.batch_size
-                           ? std::min(rows, static_cast<double>(*sampler.batch_size))
-                           : rows;
-  const double flops_per_row = 6 * weights;  // forward 2, backward 4 a weight
-  const double gradient = batch * flops_per_row / kFlopsPerSecond + d * 24 / kBytesPerSecond;
-  const double step = d * 48 / kBytesPerSecond + kSecondsPerStep;
-  estimate.sampling_seconds = rounds * (static_cast<double>(estimate.gradients_per_chain) * gradient +
-                                        static_cast<double>(estimate.steps_per_chain) * step);
-  const WarmstartConfig& warmstart = config.training.warmstart;
-  if (warmstart.include && !warmstart.warmstart_exp_dir) {
-    const double updates =
-        warmstart.batch_size ? std::ceil(rows / static_cast<double>(*warmstart.batch_size)) : 1;
-    const double epoch =
-        rows * flops_per_row / kFlopsPerSecond + updates * (d * 40 / kBytesPerSecond + kSecondsPerStep);
-    estimate.warmstart_seconds = rounds * static_cast<double>(warmstart.max_epochs) * epoch;
-  }
+  estimate.chains_at_once =
+      static_cast<std::size_t>(std::min<std::int64_t>(sampler.n_chains, std::max(threads, 1)));
+  estimate_space(config, size, (lengths.plan.warmup_steps + lengths.thinning - 1) / lengths.thinning,
+                 estimate);
+  estimate_time(config, size, estimate);
   return estimate;
+}
+
+RunEstimate estimate_run(const Config& config, std::size_t training_rows, std::size_t inputs, int threads) {
+  RunSize size;
+  double width = static_cast<double>(inputs), weights = 0;
+  for (const std::int64_t next : config.model.hidden_structure) {
+    const auto outputs = static_cast<std::size_t>(next);
+    weights += width * static_cast<double>(outputs);
+    size.dimension += static_cast<std::size_t>(width) * outputs + (config.model.use_bias ? outputs : 0);
+    width = static_cast<double>(outputs);
+  }
+  if (config.task() == Task::mean_regression) size.dimension += 1;
+  size.training_rows = training_rows;
+  constexpr double kBytesPerCell = 8 + 2 * 4;  // the table, and the engine's two forms of it
+  size.data_bytes = static_cast<double>(training_rows) * (static_cast<double>(inputs) + 1) * kBytesPerCell;
+  size.flops_per_row = 6 * weights;  // forward 2, backward 4 a weight
+  return estimate_run(config, size, threads);
 }
 
 }  // namespace smile

@@ -37,7 +37,7 @@ testing::AssertionResult has(const std::string& text, const std::string& part) {
 /// Every error of a set of images in a folder.
 class MediaFiles : public testing::Test {
  protected:
-  std::string load(ImageOptions options = {}) {
+  std::string load(ImageOptions options = ImageOptions{.path = {}}) {
     options.path = folder.path();
     return error_of([&] { load_image_dataset(options); });
   }
@@ -48,7 +48,7 @@ class MediaFiles : public testing::Test {
     folder.write("t10k-images-idx3-ubyte", test_images);
     folder.write("t10k-labels-idx1-ubyte", test_labels);
   }
-  const std::vector<int> labels = {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2};
+  const std::vector<int> labels_ = {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2};
   TemporaryFolder folder;
 };
 
@@ -57,7 +57,7 @@ TEST_F(MediaFiles, missing_files_are_listed) {
       has(error_of([&] { load_image_dataset({.path = folder / "none"}); }), "none: no such file or folder"));
   EXPECT_TRUE(has(load(), "there are no images in it"));
   folder.write("train-images-idx3-ubyte", test::idx_images(12, 2, 2));
-  folder.write("t10k-labels-idx1-ubyte", test::idx_labels(labels));
+  folder.write("t10k-labels-idx1-ubyte", test::idx_labels(labels_));
   EXPECT_TRUE(
       has(load(), "these files are missing: train-labels-idx1-ubyte[.gz], t10k-images-idx3-ubyte[.gz]; put"));
   EXPECT_TRUE(
@@ -82,7 +82,7 @@ TEST_F(MediaFiles, missing_files_are_listed) {
 }
 
 TEST_F(MediaFiles, idx_files_of_the_wrong_kind_or_size) {
-  const std::string images = test::idx_images(12, 2, 3), names = test::idx_labels(labels);
+  const std::string images = test::idx_images(12, 2, 3), names = test::idx_labels(labels_);
   write_idx(names, names, images, names);
   EXPECT_TRUE(has(
       load(), "train-images-idx3-ubyte: the file begins with the number 2049 where IDX images have 2051"));
@@ -117,16 +117,16 @@ TEST_F(MediaFiles, idx_files_of_the_wrong_kind_or_size) {
 
 TEST_F(MediaFiles, labels_out_of_range_are_named) {
   const std::string images = test::idx_images(12, 2, 3);
-  auto far = labels, next = labels;
+  auto far = labels_, next = labels_;
   far[7] = 200;
   next[5] = 3;
-  write_idx(images, test::idx_labels(far), images, test::idx_labels(labels));
+  write_idx(images, test::idx_labels(far), images, test::idx_labels(labels_));
   EXPECT_TRUE(has(load(), "train-labels-idx1-ubyte: the label of item 7 is 200, out of the range 0 to 2"));
-  EXPECT_TRUE(has(load({.classes = 3}),
+  EXPECT_TRUE(has(load({.path = {}, .classes = 3}),
                   "train-labels-idx1-ubyte: the label of item 7 is 200, out of the range 0 to 2"));
-  write_idx(images, test::idx_labels(labels), images, test::idx_labels(next));
+  write_idx(images, test::idx_labels(labels_), images, test::idx_labels(next));
   EXPECT_TRUE(has(load(), "t10k-labels-idx1-ubyte: the label of item 5 is 3, out of the range 0 to 2"));
-  EXPECT_EQ(load({.classes = 4}), "no error");
+  EXPECT_EQ(load({.path = {}, .classes = 4}), "no error");
   write_idx(images, test::idx_labels(std::vector<int>(12, 0)), images,
             test::idx_labels(std::vector<int>(12, 0)));
   EXPECT_TRUE(has(load(), "the images are all of one class"));
@@ -143,8 +143,8 @@ TEST_F(MediaFiles, cifar_files_that_are_cut_short_or_of_another_kind) {
   wrong[3073 * 4] = 10;
   folder.write("test.bin", wrong);
   EXPECT_TRUE(has(load(), "test.bin: the label of record 4 is 10, out of the range 0 to 9"));
-  EXPECT_TRUE(
-      has(load({.format = ImageFormat::cifar100}), "no whole number of CIFAR-100 records of 3074 bytes"));
+  EXPECT_TRUE(has(load({.format = ImageFormat::cifar100, .path = {}}),
+                  "no whole number of CIFAR-100 records of 3074 bytes"));
 }
 
 TEST_F(MediaFiles, broken_images_are_named) {
@@ -172,9 +172,9 @@ TEST_F(MediaFiles, broken_images_are_named) {
   folder.write("val/b/wide.png", test::png_file(8, 32, PNG_FORMAT_RGB, test::smooth_picture(8, 32)));
   EXPECT_TRUE(has(load(), "val/b/wide.png: the image is 32 × 8 pixels, but "));
   EXPECT_TRUE(has(load(), "set data.image_size"));
-  EXPECT_EQ(load({.side = 8}), "no error");
+  EXPECT_EQ(load({.path = {}, .side = 8}), "no error");
   fs::create_directories(folder / "val/c");
-  EXPECT_TRUE(has(load({.side = 8}), "val/c: the training images have no class of this name"));
+  EXPECT_TRUE(has(load({.path = {}, .side = 8}), "val/c: the training images have no class of this name"));
   fs::remove_all(folder / "val");
   fs::create_directories(folder / "val/a");
   EXPECT_TRUE(has(load(), "val: its class folders hold no images"));
@@ -263,20 +263,19 @@ TEST(DamagedMedia, cifar) {
 }
 
 TEST(DamagedMedia, jpeg_and_png) {
-  const TemporaryFolder folder;
   const auto picture = test::smooth_picture(12, 20);
   const auto grey = std::vector<std::uint8_t>(picture.begin(), picture.begin() + 240);
   for (const std::string& whole :
        {test::jpeg_file(12, 20, 3, picture), test::jpeg_file(12, 20, 1, grey),
         test::png_file(12, 20, PNG_FORMAT_RGB, picture), test::png_file(12, 20, PNG_FORMAT_GRAY, grey)}) {
-    const auto pixels = read_image_file(folder.write("whole", whole)).pixels;
+    const auto pixels = data::decode_image(whole, "x").pixels;
     const auto read = [&](const std::string& file) {
-      const DecodedImage image = read_image_file(folder.write("x", file));
+      const DecodedImage image = data::decode_image(file, "x");
       EXPECT_EQ(image.pixels.size(), 3 * image.height * image.width);
     };
     // PNG's last chunk holds nothing: without it the image is whole.
     cut_and_flip(whole, read, [&](std::size_t size) {
-      EXPECT_EQ(read_image_file(folder.write("x", whole.substr(0, size))).pixels, pixels) << size;
+      EXPECT_EQ(data::decode_image(whole.substr(0, size), "x").pixels, pixels) << size;
     });
   }
 }

@@ -1,0 +1,94 @@
+#include <gtest/gtest.h>
+
+#include "smile/error.hpp"
+#include "smile/experiment/estimate.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace smile {
+namespace {
+
+using test::TemporaryFolder;
+
+Config config_with(const std::string& sampler) {
+  return parse_config("data: {path: x.data, task: mean_regr}\ntraining:\n  sampler: {" + sampler + "}\n",
+                      "c.yaml");
+}
+
+TEST(RunEstimate, counts_parameters_draws_and_bytes) {
+  Config config = config_with("n_chains: 3, n_samples: 100, n_thinning: 8, burn_in: 2, warmup_steps: 50");
+  const RunEstimate e = estimate_run(config, 1000, 5, 2);
+  // 5·16 + 16 + 2 (16·16 + 16) + 16 + 1 parameters and log σ.
+  EXPECT_EQ(e.dimension, 658U);
+  EXPECT_EQ(e.stored_per_chain, 11U);  // 13 less 2
+  EXPECT_EQ(e.chains_at_once, 2U);
+  EXPECT_EQ(e.draws_bytes, 3 * 13 * 658 * 4);
+  EXPECT_EQ(e.members_bytes, 3 * 658 * 4);
+  EXPECT_EQ(e.outputs_bytes, 0);
+  config = config_with(
+      "n_chains: 3, n_samples: 100, n_thinning: 8, keep_warmup: true, warmup_steps: 50, draws_dtype: "
+      "bfloat16");
+  const RunEstimate half = estimate_run(config, 1000, 5, 2);
+  EXPECT_EQ(half.draws_bytes, 3 * (13 + 7) * 658 * 2);
+  config.evaluations.push_back("PredSaver");
+  const RunEstimate saver =
+      estimate_run(config, RunSize{.dimension = 658, .training_rows = 1000, .outputs_of_draw = 200}, 2);
+  EXPECT_EQ(saver.outputs_bytes, 3 * 13 * 200 * 4);
+  EXPECT_DOUBLE_EQ(saver.disk_bytes,
+                   saver.draws_bytes + saver.warmstart_bytes + saver.checkpoint_bytes + saver.outputs_bytes);
+}
+
+/// Scenario: 11 million parameters, 8 chains, 100 kept draws.
+TEST(RunEstimate, memory_does_not_depend_on_the_number_of_draws) {
+  const RunSize size{.dimension = 11'000'000, .training_rows = 40'000};
+  const RunEstimate few = estimate_run(config_with("n_chains: 8, n_samples: 100, n_thinning: 100"), size, 2);
+  const RunEstimate many =
+      estimate_run(config_with("n_chains: 8, n_samples: 10000, n_thinning: 100"), size, 2);
+  EXPECT_EQ(few.memory_bytes, many.memory_bytes);
+  EXPECT_EQ(many.draws_bytes, 8 * 100 * 11e6 * 4);
+  EXPECT_GT(many.memory_bytes, 8 * 11e6 * 4 + 2 * 10 * 11e6 * 4);
+  EXPECT_EQ(many.sampling_seconds, 0) << "not known";
+  EXPECT_LT(few.memory_bytes, estimate_run(config_with("n_chains: 8"), size, 4).memory_bytes);
+}
+
+TEST(Resources, what_does_not_fit_is_refused_with_its_parts) {
+  const RunSize size{.dimension = 1'000'000, .training_rows = 1000, .data_bytes = 1e15};
+  const RunEstimate e = estimate_run(config_with("n_chains: 4, n_samples: 1000, n_thinning: 1"), size, 4);
+  const auto refusal = [&](double memory, double disk) {
+    try {
+      refuse_what_does_not_fit(e, {memory, disk}, "results/run");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.where(), "results/run");
+      EXPECT_EQ(error.exit_status(), 1);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal(1e12, 1e12), "") << "data that is in memory already does not count";
+  const std::string memory = refusal(200e6, 1e12);
+  EXPECT_NE(
+      memory.find("the run needs 336.0 MB of memory (4 members: 16.0 MB; 4 chains at once, 72.0 MB each) and "
+                  "200.0 MB are available; give --threads 2"),
+      std::string::npos)
+      << memory;
+  EXPECT_NE(refusal(50e6, 1e12).find("lower n_chains, take a smaller network, or free memory"),
+            std::string::npos);
+  const std::string disk = refusal(1e12, 15e9);
+  EXPECT_NE(
+      disk.find(
+          "the run needs 16.4 GB on disk (draws 16.0 GB, members 16.0 MB, checkpoints 432.0 MB) and 15.0 "
+          "GB are free; raise n_thinning"),
+      std::string::npos)
+      << disk;
+}
+
+TEST(Resources, of_this_machine_are_known) {
+  const TemporaryFolder folder;
+  const AvailableResources here = available_resources(folder / "not/there/yet");
+  EXPECT_GT(here.memory_bytes, 1e6);
+  EXPECT_LT(here.memory_bytes, 1e15);
+  EXPECT_GT(here.disk_bytes, 1e3);
+  EXPECT_LT(here.disk_bytes, 1e18);
+}
+
+}  // namespace
+}  // namespace smile
