@@ -1,13 +1,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
-#include <thread>
 
 #include "commands.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/catalogue.hpp"
-#include "smile/experiment/config_options.hpp"
 #include "smile/experiment/estimate.hpp"
 #include "smile/experiment/sweep.hpp"
 
@@ -31,43 +30,52 @@ std::string seconds_text(double seconds) {
   return fmt::format("about {:.1f} h", seconds / 3600);
 }
 
-struct Checked {
-  Config config;
-  RunEstimate estimate;
-  DatasetInfo data;
-};
-
 /// Reads the data too: the dimension depends on them.
-Checked check(const CheckArguments& arguments, const std::vector<Setting>& settings) {
-  Checked checked{load_config(arguments.config, settings), {}, {}};
-  Dataset data =
-      load_dataset(checked.config.data.path, table_options(checked.config), dataset_options(checked.config));
-  fit_to_data(checked.config, data.train.rows, data.info.labels.classes());
-  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  checked.estimate = estimate_run(checked.config, data.train.rows, data.info.inputs(),
-                                  arguments.threads > 0 ? arguments.threads : cores);
-  checked.config.warnings.insert(checked.config.warnings.end(), data.warnings.begin(), data.warnings.end());
-  checked.data = std::move(data.info);
-  return checked;
+CheckedRun check(const CheckArguments& arguments, const std::vector<Setting>& settings) {
+  return check_run(load_config(arguments.config, settings), arguments.threads);
+}
+
+std::string parts_text(std::size_t train, const char* what, std::size_t valid, std::size_t test) {
+  return fmt::format("{} {} for training, {} for validation, {} for testing", train, what, valid, test);
+}
+
+std::string data_text(const DatasetInfo& data) {
+  if (data.text) {
+    const TextInfo& text = *data.text;
+    return parts_text(text.train_end - text.train_begin, "characters", text.valid_end - text.valid_begin,
+                      text.test_end - text.test_begin) +
+           fmt::format("; {} distinct, windows of {}", text.vocabulary.size(), text.context);
+  }
+  const std::string parts = parts_text(data.train_rows.size(), data.image ? "images" : "rows",
+                                       data.valid_rows.size(), data.test_rows.size());
+  if (data.image)
+    return parts + fmt::format("; {} × {} in {} channels, {} classes", data.image->width, data.image->height,
+                               data.image->channels, data.labels.classes());
+  return parts + fmt::format("; {} features, target {}", data.inputs(), data.target_name);
 }
 
 int check_one(const CheckArguments& arguments) {
-  const Checked checked = check(arguments, arguments.settings());
+  const CheckedRun checked = check(arguments, arguments.settings());
   const RunEstimate& estimate = checked.estimate;
   print_warnings(checked.config.warnings);
+  print_warnings(checked.warnings);
   // The estimates are comments: the output is a configuration.
   fmt::print("{}", to_yaml(checked.config));
-  fmt::print("# data: {} rows for training, {} for validation, {} for testing; {} features, target {}\n",
-             checked.data.train_rows.size(), checked.data.valid_rows.size(), checked.data.test_rows.size(),
-             checked.data.inputs(), checked.data.target_name);
+  fmt::print("# data: {}\n", data_text(checked.data));
   fmt::print("# dimension: {} parameters\n", estimate.dimension);
   fmt::print("# chains: {}, each {} steps with {} gradients, at most {} stored draws\n",
              checked.config.training.sampler.n_chains, estimate.steps_per_chain, estimate.gradients_per_chain,
              estimate.stored_per_chain);
-  fmt::print("# disk: {} of draws\n", bytes_text(estimate.draws_bytes));
-  fmt::print("# memory: {} at the peak, whatever the number of draws\n", bytes_text(estimate.memory_bytes));
-  fmt::print("# time: warm start at most {}, sampling {} (rough)\n", seconds_text(estimate.warmstart_seconds),
-             seconds_text(estimate.sampling_seconds));
+  fmt::print("# disk: {} of draws; with members and checkpoints {} at the peak\n",
+             bytes_text(estimate.draws_bytes), bytes_text(estimate.disk_bytes));
+  fmt::print(
+      "# memory: {} at the peak, whatever the number of draws: data {}, members {}, {} chains at once, {} "
+      "each\n",
+      bytes_text(estimate.memory_bytes), bytes_text(estimate.data_bytes), bytes_text(estimate.members_bytes),
+      estimate.chains_at_once, bytes_text(std::max(estimate.chain_bytes, estimate.optimiser_bytes)));
+  if (estimate.sampling_seconds > 0)
+    fmt::print("# time: warm start at most {}, sampling {} (rough)\n",
+               seconds_text(estimate.warmstart_seconds), seconds_text(estimate.sampling_seconds));
   const std::vector<std::string> authors = authors_keys(checked.config);
   fmt::print("# as in the authors' code: {}\n",
              authors.empty() ? "nothing" : fmt::format("{}", fmt::join(authors, ", ")));
@@ -80,7 +88,7 @@ int check_sweep(const CheckArguments& arguments) {
   for (const SweepPoint& point : points) {
     std::vector<Setting> settings = arguments.settings();
     settings.insert(settings.end(), point.settings.begin(), point.settings.end());
-    const Checked checked = check(arguments, settings);
+    const CheckedRun checked = check(arguments, settings);
     if (&point == &points.front()) print_warnings(checked.config.warnings);
     fmt::print("{}: {} parameters, {}\n", point.name, checked.estimate.dimension,
                seconds_text(checked.estimate.warmstart_seconds + checked.estimate.sampling_seconds));

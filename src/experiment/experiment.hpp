@@ -10,6 +10,7 @@
 
 #include "smile/data/dataset.hpp"
 #include "smile/experiment/config.hpp"
+#include "smile/experiment/estimate.hpp"
 #include "smile/experiment/pipeline.hpp"
 #include "smile/experiment/run_directory.hpp"
 #include "smile/experiment/sampler_factory.hpp"
@@ -36,12 +37,17 @@ struct Experiment {
   std::size_t dimension() const { return layout.size(); }
   std::size_t chains() const { return std::size_t(config.training.sampler.n_chains); }
   std::size_t observations() const { return training.train->rows(); }
+  std::size_t outputs() const { return spec.outputs(); }
+  bool is_native() const { return !spec.widths.empty(); }
   bool is_regression() const { return config.task() != Task::classification; }
 };
 
 /// Reads the data and checks that the configuration can run on it. Writes nothing.
 /// @throws Error (usage) for everything that cannot work
 Experiment prepare(const Config& config);
+
+/// What the run will need, with chains on `threads` threads (0: one a core).
+RunEstimate estimate_of(const Experiment& experiment, int threads);
 
 /// Test rows that are evaluated: all, or whole batches, or the first `datapoint_limit` (evaluation_args).
 std::size_t evaluated_rows(const EvaluationArgs& args, std::size_t rows);

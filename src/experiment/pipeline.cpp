@@ -5,6 +5,7 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
+#include <limits>
 
 #include "experiment/experiment.hpp"
 #include "smile/data/atomic_file.hpp"
@@ -148,8 +149,12 @@ class Run {
 
 RunSummary run_experiment(const Config& config, const RunOptions& options) {
   const Experiment e = experiment::prepare(config);
+  const RunEstimate plan = experiment::estimate_of(e, options.threads);
   if (options.resume) {
     const fs::path path = resumed_path(config, options);
+    AvailableResources available = available_resources(path);
+    available.disk_bytes = std::numeric_limits<double>::infinity();  // part of it is written already
+    refuse_what_does_not_fit(plan, available, path);
     RunDirectory directory = RunDirectory::open(path);
     check_same(path, e.config);
     check_same_data(path, e);
@@ -159,12 +164,14 @@ RunSummary run_experiment(const Config& config, const RunOptions& options) {
     return Run(e, directory, options).go(false);
   }
   const fs::path path = options.out.empty() ? new_run_path(config) : fs::path(options.out);
+  refuse_what_does_not_fit(plan, available_resources(path), path);
   RunDirectory directory = RunDirectory::create(path);
   directory.write_state({"running", "preparation", ""});
   directory.write_config(e.config);
   save_dataset_info(e.info, path / "dataset_splits.npz");
   write_parameters(path / "parameters.json", e.layout);
-  directory.log("started");
+  directory.log(fmt::format("started; plan: {:.1f} MB of memory, {:.1f} MB on disk", plan.memory_bytes / 1e6,
+                            plan.disk_bytes / 1e6));
   return Run(e, directory, options).go(false);
 }
 

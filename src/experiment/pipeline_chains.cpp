@@ -8,32 +8,8 @@
 #include "smile/error.hpp"
 
 namespace smile::experiment {
-namespace {
-
-/// Refuses to begin what obviously cannot be stored.
-void check_space(const Experiment& e, const RunDirectory& directory) {
-  const auto& lengths = e.lengths;
-  std::uint64_t draws = (lengths.plan.sampling_steps + lengths.thinning - 1) / lengths.thinning;
-  if (e.config.training.sampler.keep_warmup)
-    draws += (lengths.plan.warmup_steps + lengths.thinning - 1) / lengths.thinning;
-  const double needed = double(draws) * double(e.dimension()) *
-                        double(bytes_of(draws_type(e.config.training.sampler.draws_dtype))) *
-                        double(e.chains());
-  std::error_code failure;
-  const auto space = std::filesystem::space(directory.path(), failure);
-  if (failure || needed < double(space.available)) return;
-  throw Error(directory.path().string(),
-              fmt::format("the draws need {:.1f} MB and {:.1f} MB are free", needed / 1e6,
-                          double(space.available) / 1e6),
-              "raise n_thinning, lower n_samples or n_chains, or choose another folder with --out",
-              ErrorKind::run);
-}
-
-}  // namespace
-
 bool sample(const Experiment& e, const RunDirectory& directory, const RunOptions& options,
             const WarmStart& start) {
-  if (!options.resume) check_space(e, directory);
   const SamplerConfig& sampler = e.config.training.sampler;
   EnsembleOptions ensemble;
   ensemble.directory = directory.path();

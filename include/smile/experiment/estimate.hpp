@@ -4,7 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <vector>
 
+#include "smile/data/dataset.hpp"
 #include "smile/experiment/config.hpp"
 
 namespace smile {
@@ -51,6 +54,18 @@ RunEstimate estimate_run(const Config& config, const RunSize& size, int threads)
 /// The same for the native network.
 /// @param inputs  features of a row
 RunEstimate estimate_run(const Config& config, std::size_t training_rows, std::size_t inputs, int threads);
+
+/// A configuration made real as far as it goes without running.
+struct CheckedRun {
+  Config config;  ///< with what depends on the data filled in
+  DatasetInfo data;
+  RunEstimate estimate;
+  std::vector<std::string> warnings;  ///< of the data
+};
+/// Reads the data, makes the network, and estimates. Writes nothing.
+/// @param threads  0: one for each core that the process may use
+/// @throws Error (usage) for everything that cannot work
+CheckedRun check_run(const Config& config, int threads = 0);
 
 /// What this process may still take.
 struct AvailableResources {

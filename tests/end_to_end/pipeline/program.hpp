@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@ namespace smile::test {
 struct Outcome {
   int status = -1;  ///< exit status; 128 + signal where one ended it
   std::string out, error;
+  double peak_bytes = 0;  ///< largest resident memory
 
   /// stderr is exactly one line "error: where: what; how to mend" (after warnings and progress).
   bool is_one_line_error() const {
@@ -50,9 +52,10 @@ class Program {
   void send(int signal) const { ::kill(child_, signal); }
   Outcome wait() {
     int status = 0;
-    ::waitpid(child_, &status, 0);
+    rusage used{};
+    ::wait4(child_, &status, 0, &used);
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), content_of(folder_ / "out"),
-            content_of(folder_ / "error")};
+            content_of(folder_ / "error"), 1024.0 * double(used.ru_maxrss)};
   }
   pid_t pid() const { return child_; }
 
