@@ -40,6 +40,12 @@ void check_same_data(const fs::path& run, const Experiment& e) {
   const fs::path path = run / "dataset_splits.npz";
   if (!fs::exists(path)) return;
   const DatasetInfo before = load_dataset_info(path);
+  if (before.text && e.info.text && before.text->vocabulary != e.info.text->vocabulary)
+    throw Error(
+        e.config.data.path,
+        fmt::format("its vocabulary of {} characters is not that of {} which the run in {} was started with",
+                    e.info.text->vocabulary.size(), before.text->vocabulary.size(), run.string()),
+        "restore the file, or start a new run");
   const bool same = before.checksum == e.info.checksum && before.train_rows == e.info.train_rows &&
                     before.test_rows == e.info.test_rows &&
                     before.normalisation.feature_mean == e.info.normalisation.feature_mean &&
