@@ -24,7 +24,7 @@ class Preconditioner {
  public:
   Preconditioner() = default;
   Preconditioner(const PreconditionerOptions& options, std::size_t dimension)
-      : options_(options), variance_(dimension, 1) {
+      : options_(options), variance_(dimension, typename Vector::value_type(1)) {
     estimate_.rate = options.rate;
     estimate_.centre = options.centre;
     if (has_mean()) mean_ = Vector(dimension);
@@ -42,10 +42,20 @@ class Preconditioner {
     scaling_ = kernels::normalise(variance_, options_.normalisation, options_.relative_floor);
   }
 
+  /// The same for the chains of the mask; the others keep m and s.
+  void absorb_where(const Vector& gradient, const Mask<Vector>& chains) {
+    if (all(chains)) return absorb(gradient);
+    Vector kept_mean = mean_, kept_variance = variance_;
+    kernels::absorb(gradient, mean(), variance_, estimate_);
+    if (has_mean()) kernels::copy_where(mean_, kept_mean, !chains);
+    kernels::copy_where(variance_, kept_variance, !chains);
+    scaling_ = kernels::normalise(variance_, options_.normalisation, options_.relative_floor);
+  }
+
   Metric<Vector> metric() const { return {&variance_, scaling_}; }
   const PreconditionerOptions& options() const { return options_; }
   const MovingEstimate& estimate() const { return estimate_; }
-  const Scaling& scaling() const { return scaling_; }
+  const ScalingOf<typename Vector::Scalar>& scaling() const { return scaling_; }
 
   /// For the fused pass that absorbs the gradient itself: it takes m and s², and leaves the scaling to be
   /// set.
@@ -53,7 +63,7 @@ class Preconditioner {
   const Vector* mean() const { return has_mean() ? &mean_ : nullptr; }
   Vector& variance() { return variance_; }
   const Vector& variance() const { return variance_; }
-  void set_scaling(const Scaling& scaling) { scaling_ = scaling; }
+  void set_scaling(const ScalingOf<typename Vector::Scalar>& scaling) { scaling_ = scaling; }
 
   void serialise(Archive& archive) {
     if (has_mean()) archive.vector(mean_);
@@ -66,7 +76,7 @@ class Preconditioner {
   PreconditionerOptions options_;
   MovingEstimate estimate_;
   Vector mean_, variance_;
-  Scaling scaling_;
+  ScalingOf<typename Vector::Scalar> scaling_;
 };
 
 }  // namespace smile

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "smile/kernels/lanes_of_one.hpp"
+
 namespace smile {
 
 /// What an update of length h does, from scalars alone. With e = g̃/n, p = e·u, δ = h n/(d−1), ζ = exp(−δ):
@@ -19,10 +21,6 @@ struct MomentumUpdate {
 
 /// What the first update from rest counts: as if u had been e (p = 1), or the formula at p = 0 (spec 1.12).
 enum class RestEnergy { along_gradient, authors };
-
-inline double select(bool condition, double yes, double no) {
-  return condition ? yes : no;
-}
 
 /// @param n               ‖g̃‖ ≥ 0
 /// @param p               e·u as computed; clipped to [−1, 1] here
@@ -48,10 +46,11 @@ MomentumUpdate<Scalar> momentum_update(Scalar n, Scalar p, Scalar velocity_norm2
   const Scalar lost = -expm1(-delta);  // 1 − ζ
   const Scalar zeta = exp(-delta);
   const Scalar norm = (1 + p) + (1 - p) * zeta * zeta;  // 2ζ (cosh δ + p sinh δ) = ‖w‖ for a unit u
-  const Scalar small = log1p((p * lost * (1 + zeta) + lost * lost) / (2 * zeta));
-  const Scalar large = delta - std::log(2.0) + log(norm);
+  Scalar bracket = log1p((p * lost * (1 + zeta) + lost * lost) / (2 * zeta));
+  const auto large = !(delta < Scalar(1));
+  if (any(large)) bracket = select(large, delta - std::log(2.0) + log(norm), bracket);
   // To first order ΔK balances the change of L along the stored u, whose length is that of u, not 1.
-  const Scalar bracket = select(delta < Scalar(1), small, large) + delta * (raw - p);
+  bracket = bracket + delta * (raw - p);
 
   MomentumUpdate<Scalar> update;
   update.delta = sign * delta;
@@ -88,6 +87,16 @@ MomentumUpdate<Scalar> momentum_update_from_rest(Scalar n, double dimension, Sca
   update.along_velocity = Scalar(0);
   update.projection = direction;
   return update;
+}
+
+/// Field by field.
+template <class Mask, class Scalar>
+MomentumUpdate<Scalar> select(const Mask& condition, const MomentumUpdate<Scalar>& yes,
+                              const MomentumUpdate<Scalar>& no) {
+  return {select(condition, yes.delta, no.delta), select(condition, yes.kinetic_change, no.kinetic_change),
+          select(condition, yes.along_gradient, no.along_gradient),
+          select(condition, yes.along_velocity, no.along_velocity),
+          select(condition, yes.projection, no.projection)};
 }
 
 }  // namespace smile

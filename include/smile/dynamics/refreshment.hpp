@@ -1,15 +1,18 @@
 /// Partial refreshment O_h of the velocity: the explicit noise of microcanonical Langevin dynamics.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 namespace smile {
 
 /// ν of u ← (u + ν z)/‖u + ν z‖ over a time h with decoherence length ℓ: ν = sqrt((exp(2h/ℓ) − 1)/d).
 /// @source Robnik & Seljak 2024; spec 1.6
-inline double refreshment_strength(double h, double decoherence_length, double dimension) {
+template <class Scalar>
+Scalar refreshment_strength(const Scalar& h, const Scalar& decoherence_length, double dimension) {
+  using std::expm1, std::min, std::sqrt;
   // Far above 1 the result is z/‖z‖ whatever ν; the bound keeps ν z within single precision.
-  return std::fmin(std::sqrt(std::expm1(2 * h / decoherence_length) / dimension), 1e30);
+  return min(sqrt(expm1(2 * h / decoherence_length) / dimension), Scalar(1e30));
 }
 
 }  // namespace smile

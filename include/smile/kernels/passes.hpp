@@ -9,37 +9,45 @@
 #include <limits>
 
 #include "smile/kernels/host_vector.hpp"
+#include "smile/kernels/lanes_of_one.hpp"
 
 namespace smile {
 
 /// ŝ_i = sqrt(clamp(s²_i, lower, upper)) / factor; so 1/ŝ_i = factor / sqrt(clamp(s²_i, lower, upper)).
-struct Scaling {
-  double lower = 0;  ///< of s²
-  double upper = std::numeric_limits<double>::infinity();
-  double factor = 1;
+template <class Scalar>
+struct ScalingOf {
+  Scalar lower{};  ///< of s²
+  Scalar upper = Scalar(std::numeric_limits<double>::infinity());
+  Scalar factor = Scalar(1);
 };
+using Scaling = ScalingOf<double>;
 
 /// The preconditioner as a pass sees it; `variance` = nullptr means ŝ = 1.
 template <class Vector>
 struct Metric {
   const Vector* variance = nullptr;  ///< s², @shape [d], entries > 0
-  Scaling scaling;
+  ScalingOf<typename Vector::Scalar> scaling;
 };
 
 /// What a momentum update needs to know (spec 1.3), and whether the gradient can be used.
-struct MomentumSums {
-  double gradient_norm2 = 0;  ///< ‖g ⊘ ŝ‖²
-  double projection = 0;      ///< u · (g ⊘ ŝ)
-  double velocity_norm2 = 0;  ///< ‖u‖²
-  double largest = 0;         ///< max |g_i| (before preconditioning)
-  bool finite = true;         ///< no entry of g is NaN or infinite
+template <class Scalar>
+struct MomentumSumsOf {
+  MomentumSumsOf() = default;
+  Scalar gradient_norm2{};  ///< ‖g ⊘ ŝ‖²
+  Scalar projection{};      ///< u · (g ⊘ ŝ)
+  Scalar velocity_norm2{};  ///< ‖u‖²
+  Scalar largest{};         ///< max |g_i| (before preconditioning)
+  typename MaskOf<Scalar>::type finite{true};  ///< no entry of g is NaN or infinite
 };
+using MomentumSums = MomentumSumsOf<double>;
 
 /// u ← gradient · (g ⊘ ŝ) + velocity · u
-struct Kick {
-  double gradient = 0;
-  double velocity = 1;
+template <class Scalar>
+struct KickOf {
+  Scalar gradient{};
+  Scalar velocity = Scalar(1);
 };
+using Kick = KickOf<double>;
 
 /// How the moving estimates follow the gradient (spec 1.7).
 enum class Centre {
@@ -63,16 +71,30 @@ enum class Normalisation {
 };
 
 /// What the closing reduction of a step learns, so that the next step can open without another reduction.
-struct ClosingSums {
-  MomentumSums now;            ///< with the ŝ of this step
-  Scaling next;                ///< of the ŝ that the moving estimates will have after they absorb g
-  double next_norm2 = 0;       ///< ‖g ⊘ ŝ'‖² with that next ŝ'
-  double cross = 0;            ///< (g ⊘ ŝ) · (g ⊘ ŝ')
-  double next_projection = 0;  ///< u · (g ⊘ ŝ') with the u before the closing update
+template <class Scalar>
+struct ClosingSumsOf {
+  ClosingSumsOf() = default;
+  MomentumSumsOf<Scalar> now;          ///< with the ŝ of this step
+  ScalingOf<Scalar> next;              ///< of the ŝ that the moving estimates will have after they absorb g
+  Scalar next_norm2{};       ///< ‖g ⊘ ŝ'‖² with that next ŝ'
+  Scalar cross{};            ///< (g ⊘ ŝ) · (g ⊘ ŝ')
+  Scalar next_projection{};  ///< u · (g ⊘ ŝ') with the u before the closing update
   bool swept_twice = false;    ///< the guess of the floor missed and a second sweep was needed
 };
+using ClosingSums = ClosingSumsOf<double>;
 
 namespace kernels {
+
+/// x ← y for the chains of the mask; y may be changed. With one chain: all or nothing.
+template <class T>
+void take_where(HostVector<T>& x, HostVector<T>& y, bool chains) {
+  if (chains) x.swap(y);
+}
+/// The same, y unchanged.
+template <class T>
+void copy_where(HostVector<T>& x, const HostVector<T>& y, bool chains) {
+  if (chains) x = y;
+}
 
 /// Reads g, u, s².
 template <class T>
@@ -160,10 +182,13 @@ void add_scaled(HostVector<T>& position, const HostVector<T>& gradient, double a
 
 /// V ← α V + (1−α) ḡ², ḡ = g·inverse_n (V ← ḡ² where `first`); G = 1/(λ + √V); θ ← θ + ε G g + sqrt(2 ε T G)
 /// z (psgld, spec 1.9). Reads θ, g, V, z; writes θ, V.
-struct PsgldUpdate {
-  double step_size, temperature, decay, lambda, inverse_n;
+template <class Scalar>
+struct PsgldUpdateOf {
+  Scalar step_size;
+  double temperature, decay, lambda, inverse_n;
   bool first;
 };
+using PsgldUpdate = PsgldUpdateOf<double>;
 template <class T>
 void psgld_update(HostVector<T>& position, HostVector<T>& variance, const HostVector<T>& gradient,
                   const HostVector<T>& normals, const PsgldUpdate& update);

@@ -14,23 +14,25 @@ struct GradientGuard {
   double clip = 1e6;
   NonFinitePolicy policy = NonFinitePolicy::divergence;
 
-  /// Clips in place where needed. Returns false where the gradient cannot be used.
+  /// Clips in place where needed. Returns false for a chain whose gradient cannot be used.
   /// @param seen  finiteness and largest entry, from a pass that has read the gradient
   /// @param changed  set to whether entries were changed, so that sums of the old ones must be taken anew
   template <class Vector>
-  bool admit(Vector& gradient, const MomentumSums& seen, bool& changed) const {
+  Mask<Vector> admit(Vector& gradient, const MomentumSumsOf<typename Vector::Scalar>& seen,
+                     bool& changed) const {
     changed = false;
-    if (!seen.finite && policy == NonFinitePolicy::divergence) return false;
-    if (!seen.finite || seen.largest > clip) {
-      kernels::clip(gradient, clip, policy == NonFinitePolicy::authors);
+    const bool mend = policy == NonFinitePolicy::authors;
+    const Mask<Vector> usable = mend ? Mask<Vector>{true} : seen.finite;
+    if (any(usable) && any(!seen.finite || seen.largest > clip)) {
+      kernels::clip(gradient, clip, mend);
       changed = true;
     }
-    return true;
+    return usable;
   }
 
   /// The same with a pass of its own.
   template <class Vector>
-  bool admit(Vector& gradient) const {
+  Mask<Vector> admit(Vector& gradient) const {
     bool changed = false;
     return admit(gradient, kernels::examine(gradient), changed);
   }

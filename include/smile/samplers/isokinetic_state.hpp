@@ -27,6 +27,7 @@ namespace smile {
 template <class Vector>
 class IsokineticState {
  public:
+  using Scalar = typename Vector::Scalar;
   struct Options {
     GradientGuard guard;
     RestEnergy rest_energy = RestEnergy::along_gradient;
@@ -36,9 +37,10 @@ class IsokineticState {
     std::optional<PreconditionerOptions> preconditioner;  ///< not set: ŝ = 1 until a fixed metric is set
   };
   struct Turn {
-    bool finite = true;         ///< false: the gradient cannot be used, nothing was done
-    double kinetic_change = 0;  ///< ΔK
-    double gradient_norm = 0;   ///< ‖g ⊘ ŝ‖
+    Turn() = default;
+    Mask<Vector> finite{true};  ///< false: the gradient cannot be used, the chain is to be refused
+    Scalar kinetic_change{};    ///< ΔK
+    Scalar gradient_norm{};     ///< ‖g ⊘ ŝ‖
   };
 
   IsokineticState() = default;
@@ -83,18 +85,20 @@ class IsokineticState {
   }
   bool preconditioned() const { return preconditioner_.has_value(); }
 
-  void set_velocity_zero() {
+  void set_velocity_zero(const Mask<Vector>& chains) {
     settle();
-    velocity_[here_] = Vector(velocity_[here_].size());
+    kernels::copy_where(velocity_[here_], Vector(velocity_[here_].size()), chains);
   }
   void set_velocity(const Vector& velocity) {
     settle();
     velocity_[here_] = velocity;
   }
   /// u = z/‖z‖.
-  void set_direction(const Vector& normals) {
+  void set_direction(const Vector& normals, const Mask<Vector>& chains = Mask<Vector>{true}) {
     settle();
+    if (!all(chains)) velocity_[1 - here_] = velocity_[here_];
     kernels::unit_direction(velocity_[here_], normals);
+    if (!all(chains)) kernels::copy_where(velocity_[here_], velocity_[1 - here_], !chains);
   }
   /// A fixed ŝ from now on: ŝ_i = sqrt(variance_i) (mclmc with diagonal preconditioning).
   void set_fixed_metric(Vector variance) {
@@ -116,19 +120,19 @@ class IsokineticState {
   const Vector& current_gradient() const { return gradient_[evaluated_ ? 1 - here_ : here_]; }
 
   /// u ← (u + ν z)/‖u + ν z‖ of the step under way.
-  void refresh(const Vector& normals, double nu) {
+  void refresh(const Vector& normals, const Scalar& nu) {
     apply_pending();
     Vector& u = writable_velocity();
     kernels::refresh(u, normals, nu);
   }
 
   /// B_h with the current gradient. The last one of a step also foresees the opening of the next.
-  Turn momentum_update(double h, bool last) {
+  Turn momentum_update(const Scalar& h, bool last) {
     Turn turn;
     if (foreseen_ && !evaluated_) {
       foreseen_ = false;
       turn.gradient_norm = next_norm_;
-      const auto update = smile::momentum_update(next_norm_, next_projection_, 1.0, dimension(), h);
+      const auto update = smile::momentum_update(next_norm_, next_projection_, Scalar(1), dimension(), h);
       turn.kinetic_change = update.kinetic_change;
       set_pending(update, next_norm_);
       return turn;
@@ -139,18 +143,18 @@ class IsokineticState {
     const Vector& u = velocity_[turned_ ? 1 - here_ : here_];
     const bool look_ahead = last && options_.merge_steps;
     bool changed = false;
-    ClosingSums sums = take_sums(g, u, look_ahead);
-    if (!options_.guard.admit(g, sums.now, changed)) {
-      turn.finite = false;
-      return turn;
-    }
+    ClosingSumsOf<Scalar> sums = take_sums(g, u, look_ahead);
+    turn.finite = options_.guard.admit(g, sums.now, changed);
+    if (!any(turn.finite)) return turn;
     if (changed) sums = take_sums(g, u, look_ahead);
 
-    const double n = std::sqrt(sums.now.gradient_norm2);
-    const double p = n > 0 ? sums.now.projection / n : 0;
-    const bool at_rest = !(sums.now.velocity_norm2 > 0);
-    const auto update = at_rest ? momentum_update_from_rest(n, dimension(), h, options_.rest_energy)
-                                : smile::momentum_update(n, p, sums.now.velocity_norm2, dimension(), h);
+    using std::sqrt;
+    const Scalar n = sqrt(sums.now.gradient_norm2);
+    const Scalar p = select(n > 0, sums.now.projection / n, Scalar(0));
+    const Mask<Vector> at_rest = !(sums.now.velocity_norm2 > 0);
+    auto update = smile::momentum_update(n, p, sums.now.velocity_norm2, dimension(), h);
+    if (any(at_rest))
+      update = select(at_rest, momentum_update_from_rest(n, dimension(), h, options_.rest_energy), update);
     turn.gradient_norm = n;
     turn.kinetic_change = update.kinetic_change;
     set_pending(update, n);
@@ -160,7 +164,7 @@ class IsokineticState {
 
   /// A_h: θ ← θ + h (u ⊘ ŝ), with the deferred momentum update in the same sweep. Returns whether θ is
   /// finite.
-  bool position_update(double h) {
+  Mask<Vector> position_update(const Scalar& h) {
     const Vector& from = position_[moved_ ? 1 - here_ : here_];
     Vector& to = position_[1 - here_];
     moved_ = true;
@@ -170,7 +174,7 @@ class IsokineticState {
       turned_ = true;
       Vector *mean = nullptr, *variance = nullptr;
       MovingEstimate estimate;
-      Scaling now;
+      ScalingOf<Scalar> now;
       if (preconditioner_) {
         mean = preconditioner_->mean();
         variance = &preconditioner_->variance();
@@ -215,6 +219,26 @@ class IsokineticState {
     if (keep_gradient) std::swap(gradient_[0], gradient_[1]);
   }
 
+  /// Keeps the step for the chains in `accepted` and turns back for the others. The last gradient of the
+  /// step is absorbed for the chains in `learning` and carried on by those in `keeping` (accepted ones
+  /// always).
+  void finish(const Mask<Vector>& accepted, const Mask<Vector>& learning, const Mask<Vector>& keeping) {
+    if (all(accepted)) return accept();
+    const bool alike = (all(learning) || !any(learning)) && (all(keeping) || !any(keeping));
+    if (!any(accepted) && alike) return refuse(all(learning), all(keeping));
+    settle();
+    apply_pending();
+    foreseen_ = false;
+    if (!moved_) position_[1 - here_] = position_[here_];
+    if (!turned_) velocity_[1 - here_] = velocity_[here_];
+    if (!evaluated_) gradient_[1 - here_] = gradient_[here_];
+    if (preconditioner_) preconditioner_->absorb_where(gradient_[1 - here_], learning);
+    kernels::copy_where(position_[1 - here_], position_[here_], !accepted);
+    kernels::copy_where(velocity_[1 - here_], velocity_[here_], !accepted);
+    kernels::copy_where(gradient_[1 - here_], gradient_[here_], !keeping);
+    here_ = 1 - here_;
+  }
+
   void serialise(Archive& archive) {
     if (!archive.reading() && here_ != 0) {
       // The copies are interchangeable between steps: the state always goes out as number 0.
@@ -243,39 +267,41 @@ class IsokineticState {
 
  private:
   Metric<Vector> metric() const {
-    if (fixed_variance_.size() != 0) return {&fixed_variance_, Scaling{}};
+    if (fixed_variance_.size() != 0) return {&fixed_variance_, {}};
     return preconditioner_ ? preconditioner_->metric() : Metric<Vector>{};
   }
 
-  ClosingSums take_sums(const Vector& g, const Vector& u, bool look_ahead) const {
+  ClosingSumsOf<Scalar> take_sums(const Vector& g, const Vector& u, bool look_ahead) const {
     if (look_ahead && preconditioner_) {
       const auto& options = preconditioner_->options();
       return kernels::reduce_closing(g, u, preconditioner_->mean(), metric(), preconditioner_->estimate(),
                                      options.normalisation, options.relative_floor);
     }
-    ClosingSums sums;
+    ClosingSumsOf<Scalar> sums;
     sums.now = kernels::reduce(g, u, metric());
     return sums;
   }
 
-  void set_pending(const MomentumUpdate<double>& exact, double n) {
+  void set_pending(const MomentumUpdate<Scalar>& exact, const Scalar& n) {
     const auto update = applied(exact);
-    kick_ = {n > 0 ? update.along_gradient / n : 0, update.along_velocity};
+    kick_ = {select(n > 0, update.along_gradient / n, Scalar(0)), update.along_velocity};
     pending_ = true;
   }
 
   /// n and p of the next opening update. Without preconditioner the gradient and ŝ stay, so n stays and p is
   /// known.
-  void foresee(const ClosingSums& sums, const MomentumUpdate<double>& update, double n, bool at_rest) {
-    if (!(n > 0)) return;
+  void foresee(const ClosingSumsOf<Scalar>& sums, const MomentumUpdate<Scalar>& update, const Scalar& n,
+               const Mask<Vector>& at_rest) {
+    if (!all(n > 0)) return;
     if (!preconditioner_) {
       next_norm_ = n;
       next_projection_ = update.projection;
     } else {
       next_scaling_ = sums.next;
-      next_norm_ = std::sqrt(sums.next_norm2);
-      const double projection =
-          kick_.gradient * sums.cross + (at_rest ? 0 : kick_.velocity * sums.next_projection);
+      using std::sqrt;
+      next_norm_ = sqrt(sums.next_norm2);
+      const Scalar projection =
+          kick_.gradient * sums.cross + select(at_rest, Scalar(0), kick_.velocity * sums.next_projection);
       next_projection_ = projection / next_norm_;
     }
     foreseen_ = true;
@@ -317,9 +343,9 @@ class IsokineticState {
   bool deferred_ =
       false;  // closing_ and the preconditioner of the last step wait for the opening of the next
   bool foreseen_ = false;  // next_norm_, next_projection_, next_scaling_ are known
-  Kick kick_, closing_;
-  double next_norm_ = 0, next_projection_ = 0;
-  Scaling next_scaling_;
+  KickOf<Scalar> kick_, closing_;
+  Scalar next_norm_ = Scalar(0), next_projection_ = Scalar(0);
+  ScalingOf<Scalar> next_scaling_;
 };
 
 }  // namespace smile

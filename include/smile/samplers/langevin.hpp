@@ -24,14 +24,31 @@ struct LangevinOptions {
   double observations = 1;                      ///< N: psgld's averages use g/N
 };
 
+template <class Scalar>
+struct ScheduledStep {
+  Scalar step_size;
+  bool exploring;
+};
+
 /// Step size and exploration flag of step t (from 1) under two schedules.
-inline Schedule::Point scheduled_step(const Schedule& warmup, const Schedule& sampling,
-                                      const SamplingPlan& plan, double constant, std::uint64_t t) {
+template <class Scalar>
+ScheduledStep<Scalar> scheduled_step(const Schedule& warmup, const Schedule& sampling,
+                                     const SamplingPlan& plan, const Scalar& constant, std::uint64_t t) {
   const bool in_warmup = t <= plan.warmup_steps;
   const Schedule& schedule = in_warmup ? warmup : sampling;
   if (schedule.kind == ScheduleKind::constant) return {constant, false};
-  return in_warmup ? schedule.at(t - 1, plan.warmup_steps)
-                   : schedule.at(t - 1 - plan.warmup_steps, plan.sampling_steps);
+  const Schedule::Point point = in_warmup ? schedule.at(t - 1, plan.warmup_steps)
+                                          : schedule.at(t - 1 - plan.warmup_steps, plan.sampling_steps);
+  return {Scalar(point.step_size), point.exploring};
+}
+
+/// An evaluation that a step can go on with, for at least one chain: log-density and gradient finite.
+template <class Vector>
+bool usable(StepReportOf<typename Vector::Scalar>& report, const typename Vector::Scalar& value,
+            Vector& gradient, const GradientGuard& guard) {
+  using std::isfinite;
+  return require(report.refusal, isfinite(value), Refusal::log_density) &&
+         require(report.refusal, guard.admit(gradient), Refusal::gradient);
 }
 
 /// sgld:   θ ← θ + ε g + sqrt(2 ε T) n
@@ -40,8 +57,12 @@ inline Schedule::Point scheduled_step(const Schedule& warmup, const Schedule& sa
 template <class Vector>
 class LangevinSampler final : public Sampler<Vector> {
  public:
+  using Scalar = typename Vector::Scalar;
   LangevinSampler(const LangevinOptions& options, const SamplingPlan& plan)
-      : options_(options), plan_(plan) {}
+      : options_(options), plan_(plan), step_size_(options.step_size) {}
+
+  /// Step sizes of a bundle's chains.
+  void fix(const Scalar& step_size) { step_size_ = step_size; }
 
   void start(const Vector& position, Target<Vector>&, NormalSource<Vector>&) override {
     position_ = position;
@@ -49,21 +70,18 @@ class LangevinSampler final : public Sampler<Vector> {
     if (options_.preconditioned) variance_ = next_variance_ = Vector(position.size());
   }
 
-  StepReport step(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t) override {
-    StepReport report;
+  StepReportOf<Scalar> step(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t) override {
+    using std::sqrt;
+    StepReportOf<Scalar> report;
     const auto [step, exploring] =
-        scheduled_step(options_.warmup_schedule, options_.sampling_schedule, plan_, options_.step_size, t);
+        scheduled_step(options_.warmup_schedule, options_.sampling_schedule, plan_, step_size_, t);
     report.step_size = report.next_step_size = step;
     report.exploring = exploring;
     report.gradients = 1;
-    const double value = target.log_density_and_gradient(position_, gradient_, t);
+    const Scalar value = target.log_density_and_gradient(position_, gradient_, t);
     const bool quiet = exploring && options_.explore_without_noise;
-    if (!std::isfinite(value)) {
-      report.refusal = Refusal::log_density;
-    } else if (!options_.guard.admit(gradient_)) {
-      report.refusal = Refusal::gradient;
-    } else {
-      report.gradient_norm = std::sqrt(kernels::norm2(gradient_));
+    if (usable(report, value, gradient_, options_.guard)) {
+      report.gradient_norm = sqrt(kernels::norm2(gradient_));
       normals.normals(normals_, Purpose::noise, t);
       proposal_ = position_;
       if (options_.preconditioned) {
@@ -73,16 +91,15 @@ class LangevinSampler final : public Sampler<Vector> {
                                options_.rms_lambda, 1 / options_.observations, first_});
       } else {
         kernels::add_scaled(proposal_, gradient_, step, normals_,
-                            quiet ? 0 : std::sqrt(2 * step * options_.temperature));
+                            quiet ? Scalar(0) : sqrt(2 * step * options_.temperature));
       }
-      if (!kernels::all_finite(proposal_)) report.refusal = Refusal::position;
+      require(report.refusal, kernels::all_finite(proposal_), Refusal::position);
     }
-    if (report.accepted()) {
-      position_.swap(proposal_);
-      if (options_.preconditioned) variance_.swap(next_variance_);
-      first_ = false;
-      log_density_ = value;
-    }
+    const Mask<Vector> accepted = report.accepted();
+    kernels::take_where(position_, proposal_, accepted);
+    if (options_.preconditioned) kernels::take_where(variance_, next_variance_, accepted);
+    first_ = first_ && !any(accepted);
+    log_density_ = select(accepted, value, log_density_);
     report.log_density = log_density_;
     return report;
   }
@@ -106,7 +123,8 @@ class LangevinSampler final : public Sampler<Vector> {
   SamplingPlan plan_;
   Vector position_, proposal_, gradient_, normals_, variance_, next_variance_;
   bool first_ = true;
-  double log_density_ = StepReport::kNone;
+  Scalar step_size_;
+  Scalar log_density_ = Scalar(StepReport::kNone);
 };
 
 // Compiled once, in src/samplers/.

@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "smile/adaptation/energy_tuner.hpp"
@@ -57,11 +58,21 @@ struct MicrocanonicalOptions {
 template <class Vector>
 class MicrocanonicalSampler final : public Sampler<Vector> {
  public:
+  using Scalar = typename Vector::Scalar;
+  /// What adapts a step size, or refuses a step by its energy error, follows one chain. Bundles of chains
+  /// take fixed step sizes and the naive samplers (docs/decisions/0010-chains-in-lanes.md).
+  static constexpr bool kOneChain = std::is_same_v<Scalar, double>;
+
   MicrocanonicalSampler(const MicrocanonicalOptions& options, const SamplingPlan& plan)
       : options_(options),
         plan_(plan),
         tuner_(options.tuner, options.step_size),
-        turning_(options.turn_angle, options.turn_rate) {
+        turning_(options.turn_angle, options.turn_rate),
+        step_size_(options.step_size),
+        decoherence_length_(options.decoherence_length) {
+    if (!kOneChain && (options.guardrail || options.rule != StepSizeRule::fixed))
+      throw Error("sampler", "the guardrail and the step-size rules follow one chain at a time",
+                  "use smile-naive or psmile-naive for bundles of chains");
     typename IsokineticState<Vector>::Options state;
     state.guard = options.guard;
     if (options.reset_velocity == ResetVelocity::authors) state.rest_energy = RestEnergy::authors;
@@ -71,7 +82,14 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
     state_ = IsokineticState<Vector>(state);
   }
 
+  /// Step sizes of a bundle's chains, and decoherence lengths where explicit noise is on.
+  void fix(const Scalar& step_size, const Scalar& decoherence_length) {
+    step_size_ = step_size;
+    decoherence_length_ = decoherence_length;
+  }
+
   void start(const Vector& position, Target<Vector>& target, NormalSource<Vector>&) override {
+    using std::isfinite;
     if (position.size() < 2)
       throw Error("sampler", "the density has one parameter, and the dynamics divide by d − 1",
                   "use a model with at least two parameters, or sgld or sghmc");
@@ -79,22 +97,23 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
     state_.begin_step();
     if (carries_gradient() || options_.rule == StepSizeRule::turn) {
       evaluate(target, 0);
-      has_gradient_ = std::isfinite(value_) && options_.guard.admit(state_.carried_gradient());
+      has_gradient_ = isfinite(value_) && options_.guard.admit(state_.carried_gradient());
     } else if (options_.energy == EnergyMode::carried && options_.guardrail) {
       // position-verlet: no gradient is carried over, only the value.
       value_ = target.log_density(state_.position(), 0);
     }
     log_density_ = value_;
-    if (options_.rule == StepSizeRule::turn && has_gradient_)
-      turning_.follow(std::sqrt(kernels::norm2(state_.carried_gradient())), state_.dimension());
+    if constexpr (kOneChain) {
+      if (options_.rule == StepSizeRule::turn && has_gradient_)
+        turning_.follow(std::sqrt(kernels::norm2(state_.carried_gradient())), state_.dimension());
+    }
     normals_ = Vector(position.size());
   }
 
-  StepReport step(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t) override {
-    StepReport report;
-    const bool warmup = t <= plan_.warmup_steps;
+  StepReportOf<Scalar> step(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t) override {
+    StepReportOf<Scalar> report;
     report.step_size = step_size(t, report.exploring);
-    average_.add(t, plan_.warmup_steps, report.step_size);
+    if constexpr (kOneChain) average_.add(t, plan_.warmup_steps, report.step_size);
     const Attempt attempt = advance(target, normals, t, report);
     report.refusal = attempt.failure;
     report.energy_change = attempt.energy_change;
@@ -104,29 +123,15 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
 
     // Guardrail (1.8, rules 1 and 3): thresholds from the fit before this step.
     // The ΔE of an audit step has no batch noise in it: it is another quantity, and stays out of the fit.
-    if (options_.guardrail && !(is_audit(t) && is_finite_step(attempt.failure))) {
-      const bool adapt = options_.rule == StepSizeRule::energy && (warmup || options_.adapt_in_sampling);
-      const auto verdict =
-          tuner_.observe(is_finite_step(attempt.failure) ? attempt.energy_change : StepReport::kNone, adapt);
-      if (report.accepted() && verdict.diverged) report.refusal = Refusal::energy_error;
-      if (verdict.compared) {
-        report.probability = verdict.probability;
-        report.gamma_shape = verdict.shape;
-        report.gamma_scale = verdict.scale;
-      }
+    if constexpr (kOneChain) {
+      if (options_.guardrail && !(is_audit(t) && is_finite_step(attempt.failure)))
+        watch_energy(t, attempt, report);
     }
-    if (report.accepted()) {
-      if (std::isfinite(options_.decoherence_length))
-        refresh(normals, Purpose::closing_refreshment, t, report.step_size / 2);
-      state_.accept();
-      log_density_ = attempt.value;
-      has_gradient_ = true;
-      refusals_in_row_ = 0;
-    } else {
-      refuse(normals, t, report.refusal, attempt.value);
+    end_step(normals, t, attempt, report);
+    if constexpr (kOneChain) {
+      follow_turning_angle(t, attempt);
+      if (t == plan_.warmup_steps) freeze();
     }
-    follow_turning_angle(t, attempt);
-    if (t == plan_.warmup_steps) freeze();
     report.log_density = log_density_;
     bool unused = false;
     report.next_step_size = step_size(t + 1, unused);
@@ -145,7 +150,7 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
   const IsokineticState<Vector>& state() const { return state_; }
   IsokineticState<Vector>& state() { return state_; }
   const EnergyTuner& tuner() const { return tuner_; }
-  double log_density() const { return log_density_; }
+  Scalar log_density() const { return log_density_; }
 
   void serialise(Archive& archive) override {
     state_.serialise(archive);
@@ -159,20 +164,37 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
   }
 
   std::vector<std::pair<std::string, double>> tuned() const override {
-    bool unused = false;
-    return {{"step_size_start", options_.step_size},
-            {"step_size_after_warmup", frozen_ > 0 ? frozen_ : step_size(plan_.warmup_steps + 1, unused)},
-            {"step_size_end", step_size(total_steps(), unused)}};
+    if constexpr (kOneChain) {
+      bool unused = false;
+      return {{"step_size_start", options_.step_size},
+              {"step_size_after_warmup", frozen_ > 0 ? frozen_ : step_size(plan_.warmup_steps + 1, unused)},
+              {"step_size_end", step_size(total_steps(), unused)}};
+    }
+    return {};
   }
 
  private:
   struct Attempt {
-    Refusal failure = Refusal::none;
-    double energy_change = StepReport::kNone;
-    double kinetic_change = StepReport::kNone;
-    double gradient_norm = StepReport::kNone;
-    double value = StepReport::kNone;  ///< L at the end of the step
+    Attempt() = default;
+    typename RefusalOf<Scalar>::type failure{};
+    Scalar energy_change = Scalar(StepReport::kNone);
+    Scalar kinetic_change = Scalar(StepReport::kNone);
+    Scalar gradient_norm = Scalar(StepReport::kNone);
+    Scalar value = Scalar(StepReport::kNone);  ///< L at the end of the step
   };
+
+  void watch_energy(std::uint64_t t, const Attempt& attempt, StepReportOf<Scalar>& report) {
+    const bool adapt =
+        options_.rule == StepSizeRule::energy && (t <= plan_.warmup_steps || options_.adapt_in_sampling);
+    const auto verdict =
+        tuner_.observe(is_finite_step(attempt.failure) ? attempt.energy_change : StepReport::kNone, adapt);
+    if (report.accepted() && verdict.diverged) report.refusal = Refusal::energy_error;
+    if (verdict.compared) {
+      report.probability = verdict.probability;
+      report.gamma_shape = verdict.shape;
+      report.gamma_scale = verdict.scale;
+    }
+  }
 
   /// Every 50th step of the turning-angle rule measures ΔE with one batch throughout, as a safety net (1.13).
   bool is_audit(std::uint64_t t) const { return options_.rule == StepSizeRule::turn && t % 50 == 0; }
@@ -184,41 +206,39 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
   /// only for those who look at ΔE.
   bool needs_energy(std::uint64_t t) const { return options_.guardrail || is_audit(t); }
 
-  /// One splitting step (1.5), wrapped in partial refreshment where asked for (1.6).
+  /// One splitting step (1.5), wrapped in partial refreshment where asked for (1.6). It ends early when no
+  /// chain can go on.
   Attempt advance(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t,
-                  StepReport& report) {
+                  StepReportOf<Scalar>& report) {
+    using std::isfinite;
     Attempt attempt;
-    const double step = report.step_size;
-    const auto fail = [&](Refusal why) {
-      attempt.failure = why;
-      return attempt;
-    };
+    auto& failure = attempt.failure;
+    const Scalar step = report.step_size;
     state_.begin_step();
-    double before = log_density_;
-    double kinetic = 0;
-    if (std::isfinite(options_.decoherence_length))
-      refresh(normals, Purpose::opening_refreshment, t, step / 2);
+    Scalar before = log_density_;
+    Scalar kinetic = Scalar(0);
+    if (refreshes()) refresh(normals, Purpose::opening_refreshment, t, step / 2);
     const bool anew = options_.energy == EnergyMode::fresh || is_audit(t);
-    if (opens_with_momentum() && (anew || !has_gradient_)) {
-      if (!evaluate(target, t, &report)) return fail(Refusal::log_density);
+    if (opens_with_momentum() && (anew || !all(has_gradient_))) {
+      if (!require(failure, evaluate(target, t, &report), Refusal::log_density)) return attempt;
       before = value_;
-    } else if (!opens_with_momentum() && needs_energy(t) && (anew || !std::isfinite(before))) {
+    } else if (!opens_with_momentum() && needs_energy(t) && (anew || !all(isfinite(before)))) {
       // The same for position-verlet, which has no use for the gradient. Without it a chain whose L(θ₀) was
       // not finite could never move.
       before = target.log_density(state_.current_position(), t);
-      if (!std::isfinite(before)) return fail(Refusal::log_density);
+      if (!require(failure, isfinite(before), Refusal::log_density)) return attempt;
     }
     const auto& substeps = splitting(options_.integrator);
     bool value_is_current = false;
     for (std::size_t i = 0; i < substeps.size(); ++i) {
       if (substeps[i].kind == Substep::momentum) {
         if (i > 0) {
-          if (!evaluate(target, t, &report)) return fail(Refusal::log_density);
+          if (!require(failure, evaluate(target, t, &report), Refusal::log_density)) return attempt;
           attempt.value = value_;
           value_is_current = true;
         }
         const auto turn = state_.momentum_update(substeps[i].fraction * step, i + 1 == substeps.size());
-        if (!turn.finite) return fail(Refusal::gradient);
+        if (!require(failure, turn.finite, Refusal::gradient)) return attempt;
         if (!seen_gradient_) {
           state_.start_preconditioner();
           seen_gradient_ = true;
@@ -226,67 +246,79 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
         kinetic += turn.kinetic_change;
         attempt.gradient_norm = turn.gradient_norm;
       } else {
-        if (!state_.position_update(substeps[i].fraction * step)) return fail(Refusal::position);
+        if (!require(failure, state_.position_update(substeps[i].fraction * step), Refusal::position))
+          return attempt;
         value_is_current = false;
       }
     }
     if (!value_is_current && needs_energy(t)) {
       attempt.value = target.log_density(state_.current_position(), t);
-      if (!std::isfinite(attempt.value)) return fail(Refusal::log_density);
+      if (!require(failure, isfinite(attempt.value), Refusal::log_density)) return attempt;
       value_is_current = true;
     }
     attempt.kinetic_change = kinetic;
     if (value_is_current) {
       attempt.energy_change = kinetic - (attempt.value - before);
-      if (!std::isfinite(attempt.energy_change)) return fail(Refusal::energy_not_finite);
+      require(failure, isfinite(attempt.energy_change), Refusal::energy_not_finite);
     }
     return attempt;
   }
 
-  bool evaluate(Target<Vector>& target, std::uint64_t t, StepReport* report = nullptr) {
+  Mask<Vector> evaluate(Target<Vector>& target, std::uint64_t t, StepReportOf<Scalar>* report = nullptr) {
+    using std::isfinite;
     Vector& gradient = t == 0 ? state_.carried_gradient() : state_.gradient_to_evaluate();
     value_ = target.log_density_and_gradient(state_.current_position(), gradient, t);
     if (report) ++report->gradients;
-    return std::isfinite(value_);
+    return isfinite(value_);
   }
 
-  void refresh(NormalSource<Vector>& normals, Purpose purpose, std::uint64_t t, double h) {
+  bool refreshes() const { return std::isfinite(options_.decoherence_length); }
+  void refresh(NormalSource<Vector>& normals, Purpose purpose, std::uint64_t t, const Scalar& h) {
     normals.normals(normals_, purpose, t);
-    state_.refresh(normals_, refreshment_strength(h, options_.decoherence_length, state_.dimension()));
+    state_.refresh(normals_, refreshment_strength(h, decoherence_length_, state_.dimension()));
   }
 
-  /// Rule 2 of 1.8: back to the old state; the velocity by `reset_velocity`.
-  void refuse(NormalSource<Vector>& normals, std::uint64_t t, Refusal why, double refused_value) {
-    const bool finite = is_finite_step(why);
-    const bool stale = finite && options_.reset_gradient == ResetGradient::stale;
+  /// Accepted chains keep the step; the others go back to the old state (rule 2 of 1.8), with the velocity by
+  /// `reset_velocity`.
+  void end_step(NormalSource<Vector>& normals, std::uint64_t t, const Attempt& attempt,
+                const StepReportOf<Scalar>& report) {
+    const Mask<Vector> accepted = report.accepted(), finite = is_finite_step(report.refusal);
+    if (refreshes() && any(accepted)) refresh(normals, Purpose::closing_refreshment, t, report.step_size / 2);
+    // Where the gradient is to be stale, a refused step that was finite leaves its own.
+    const Mask<Vector> keeps = options_.reset_gradient == ResetGradient::stale ? finite : accepted;
     // The preconditioner learns from a refused step, too, if no evaluation was at fault (spec 1.7).
-    state_.refuse(why != Refusal::log_density && why != Refusal::gradient, stale);
-    if (stale) log_density_ = refused_value;
-    ++refusals_in_row_;
+    state_.finish(accepted, is_evaluated(report.refusal), keeps);
+    log_density_ = select(keeps, attempt.value, log_density_);
+    has_gradient_ = has_gradient_ || accepted;
+    refusals_in_row_ = select(accepted, Scalar(0), refusals_in_row_ + 1);
+    if (all(accepted)) return;
+
+    Mask<Vector> redraw = !accepted;
     switch (options_.reset_velocity) {
       case ResetVelocity::gradient:
       case ResetVelocity::authors:
-        state_.set_velocity_zero();
+        state_.set_velocity_zero(redraw);
         return;
       case ResetVelocity::keep:
-        if (finite && refusals_in_row_ < 10) return;
+        redraw = redraw && (!finite || refusals_in_row_ >= 10);
         break;
       case ResetVelocity::random:
         break;
     }
+    if (!any(redraw)) return;
     normals.normals(normals_, Purpose::direction, t);
-    state_.set_direction(normals_);
+    state_.set_direction(normals_, redraw);
   }
 
-  double step_size(std::uint64_t t, bool& exploring) const {
+  Scalar step_size(std::uint64_t t, bool& exploring) const {
     const bool warmup = t <= plan_.warmup_steps;
     switch (options_.rule) {
       case StepSizeRule::energy:
-        return frozen_ > 0 ? frozen_ : tuner_.step_size();
+        return Scalar(frozen_ > 0 ? frozen_ : tuner_.step_size());
       case StepSizeRule::turn: {
         const double base =
             frozen_ > 0 ? frozen_ : (t == 1 || !turning_.ready() ? options_.step_size : turning_.step_size());
-        return std::ldexp(base, -int(std::min<std::uint64_t>(nonfinite_in_row_, 60)));
+        return Scalar(std::ldexp(base, -int(std::min<std::uint64_t>(nonfinite_in_row_, 60))));
       }
       case StepSizeRule::fixed:
         break;
@@ -294,10 +326,10 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
     const Schedule& schedule = warmup ? options_.warmup_schedule : options_.sampling_schedule;
     const std::uint64_t n = warmup ? plan_.warmup_steps : plan_.sampling_steps;
     const std::uint64_t i = t - 1 - (warmup ? 0 : plan_.warmup_steps);
-    if (schedule.kind == ScheduleKind::constant) return options_.step_size;
+    if (schedule.kind == ScheduleKind::constant) return step_size_;
     const auto point = schedule.at(i, n);
     exploring = point.exploring;
-    return point.step_size;
+    return Scalar(point.step_size);
   }
 
   void follow_turning_angle(std::uint64_t t, const Attempt& attempt) {
@@ -323,11 +355,13 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
   StepSizeAverage average_;
   TurningAngleRule turning_;
   Vector normals_;
-  double value_ = StepReport::kNone;        // of the last evaluation
-  double log_density_ = StepReport::kNone;  // carried: L of the accepted state
-  bool has_gradient_ = false;               // the carried gradient is usable
-  bool seen_gradient_ = false;              // a first gradient has been evaluated
-  std::uint64_t refusals_in_row_ = 0;
+  Scalar step_size_;                                // of rule fixed
+  Scalar decoherence_length_;                       // where the option is finite
+  Scalar value_ = Scalar(StepReport::kNone);        // of the last evaluation
+  Scalar log_density_ = Scalar(StepReport::kNone);  // carried: L of the accepted state
+  Mask<Vector> has_gradient_{false};                // the carried gradient is usable
+  bool seen_gradient_ = false;                      // a first gradient has been evaluated
+  Scalar refusals_in_row_ = Scalar(0);
   std::uint64_t nonfinite_in_row_ = 0;
   double frozen_ = 0;  // ε of the sampling phase where it is frozen
 };

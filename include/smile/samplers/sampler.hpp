@@ -8,62 +8,43 @@
 #include <vector>
 
 #include "smile/archive.hpp"
+#include "smile/samplers/refusal.hpp"
 #include "smile/targets/target.hpp"
 
 namespace smile {
 
-/// Why a step was refused.
-enum class Refusal {
-  none,
-  energy_error,       ///< |ΔE| above the guardrail's quantile; everything was finite
-  log_density,        ///< the log-density was NaN or infinite
-  gradient,           ///< an entry of the gradient was NaN or infinite
-  position,           ///< a position left the range of numbers
-  energy_not_finite,  ///< ΔE overflowed although its parts were finite
+/// The outcome of a step for the chains of a Scalar.
+template <class Scalar>
+struct RefusalOf {
+  using type = typename Scalar::Refusals;
 };
-
-inline bool is_finite_step(Refusal refusal) {
-  return refusal == Refusal::none || refusal == Refusal::energy_error;
-}
-
-/// "none", "energy error", "log-density", "gradient", "position", "energy".
-inline const char* name_of(Refusal refusal) {
-  switch (refusal) {
-    case Refusal::energy_error:
-      return "energy error";
-    case Refusal::log_density:
-      return "log-density";
-    case Refusal::gradient:
-      return "gradient";
-    case Refusal::position:
-      return "position";
-    case Refusal::energy_not_finite:
-      return "energy";
-    case Refusal::none:
-      break;
-  }
-  return "none";
-}
+template <>
+struct RefusalOf<double> {
+  using type = Refusal;
+};
 
 /// One step, for traces and monitors. NaN where a quantity does not apply.
-struct StepReport {
+template <class Scalar>
+struct StepReportOf {
+  StepReportOf() = default;
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  Refusal refusal = Refusal::none;
-  double log_density = kNone;     ///< carried L of the state after the step (of one mini-batch)
-  double energy_change = kNone;   ///< ΔE; NaN where the step was abandoned
-  double kinetic_change = kNone;  ///< Σ ΔK of the step (microcanonical)
-  double step_size = kNone;       ///< used in this step
-  double next_step_size = kNone;  ///< the next step will use
-  double gradient_norm = kNone;  ///< ‖g ⊘ ŝ‖ of the last momentum update (microcanonical), ‖g‖ else
-  double turn_angle = kNone;     ///< δ over the whole step: ε‖g̃‖/(d−1)
-  double probability = kNone;    ///< F(|ΔE|) under the fitted Gamma, where compared
-  double gamma_shape = kNone;    ///< k
-  double gamma_scale = kNone;    ///< ϑ
-  bool exploring = false;        ///< inside the exploration part of a cycle: the state is not to be stored
-  int gradients = 0;             ///< gradient evaluations of this step
+  typename RefusalOf<Scalar>::type refusal{};
+  Scalar log_density = Scalar(kNone);     ///< carried L of the state after the step (of one mini-batch)
+  Scalar energy_change = Scalar(kNone);   ///< ΔE; NaN where the step was abandoned
+  Scalar kinetic_change = Scalar(kNone);  ///< Σ ΔK of the step (microcanonical)
+  Scalar step_size = Scalar(kNone);       ///< used in this step
+  Scalar next_step_size = Scalar(kNone);  ///< the next step will use
+  Scalar gradient_norm = Scalar(kNone);  ///< ‖g ⊘ ŝ‖ of the last momentum update (microcanonical), ‖g‖ else
+  Scalar turn_angle = Scalar(kNone);  ///< δ over the whole step: ε‖g̃‖/(d−1)
+  double probability = kNone;         ///< F(|ΔE|) under the fitted Gamma, where compared
+  double gamma_shape = kNone;         ///< k
+  double gamma_scale = kNone;         ///< ϑ
+  bool exploring = false;  ///< inside the exploration part of a cycle: the state is not to be stored
+  int gradients = 0;       ///< gradient evaluations of this step
 
-  bool accepted() const { return refusal == Refusal::none; }
+  typename MaskOf<Scalar>::type accepted() const { return is_accepted(refusal); }
 };
+using StepReport = StepReportOf<double>;
 
 /// Steps of the two phases; steps are numbered 1 … warmup + sampling.
 struct SamplingPlan {
@@ -83,7 +64,8 @@ class Sampler {
   virtual void start(const Vector& position, Target<Vector>& target, NormalSource<Vector>& normals) = 0;
 
   /// Step number t (from 1), warm-up first. Numerical trouble is reported, never thrown.
-  virtual StepReport step(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t) = 0;
+  virtual StepReportOf<typename Vector::Scalar> step(Target<Vector>& target, NormalSource<Vector>& normals,
+                                                     std::uint64_t t) = 0;
 
   virtual const Vector& position() const = 0;
   /// Steps before the first that may be stored; may exceed the plan's by re-tuning (spec 1.10).

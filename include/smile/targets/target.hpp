@@ -43,7 +43,7 @@ class NormalSource {
   virtual ~NormalSource() = default;
   virtual void normals(Vector& out, Purpose purpose, std::uint64_t step) = 0;
   /// Uniform in (0, 1) of (purpose, step).
-  virtual double uniform(Purpose purpose, std::uint64_t step) = 0;
+  virtual typename Vector::Scalar uniform(Purpose purpose, std::uint64_t step) = 0;
 };
 
 }  // namespace smile

@@ -25,16 +25,15 @@ struct WideWords {
   hn::Vec<D64> w0, w1, w2, w3;
 };
 
-/// The blocks counted by the low halves of `blocks`. Two multiplications and a handful of logic for each
-/// round.
+/// The blocks counted by the low halves of `blocks`, with the second word of the counter in the low halves of
+/// `names`. Two multiplications and a handful of logic for each round.
 template <class D64, class V = hn::Vec<D64>>
-HWY_INLINE WideWords<D64> philox_blocks(D64 d, const PhiloxStart& start, V blocks) {
+HWY_INLINE WideWords<D64> philox_rounds(D64 d, const PhiloxStart& start, V blocks, V names) {
   const hn::Repartition<std::uint32_t, D64> d32;
   const auto wide_product = [d32](V a, V b)
                                 HWY_ATTR { return hn::MulEven(hn::BitCast(d32, a), hn::BitCast(d32, b)); };
   const V m0 = hn::Set(d, PHILOX_M4x32_0), m1 = hn::Set(d, PHILOX_M4x32_1);
-  V x0 = blocks, x1 = hn::Set(d, start.counter[1]), x2 = hn::Set(d, start.counter[2]),
-    x3 = hn::Set(d, start.counter[3]);
+  V x0 = blocks, x1 = names, x2 = hn::Set(d, start.counter[2]), x3 = hn::Set(d, start.counter[3]);
   std::uint32_t key0 = start.key[0], key1 = start.key[1];
   for (int round = 0; round < PHILOX4x32_DEFAULT_ROUNDS; ++round) {
     const V p0 = wide_product(x0, m0), p1 = wide_product(x2, m1);
@@ -46,6 +45,12 @@ HWY_INLINE WideWords<D64> philox_blocks(D64 d, const PhiloxStart& start, V block
     key1 += PHILOX_W32_1;
   }
   return {x0, x1, x2, x3};
+}
+
+/// The same with one name for all.
+template <class D64, class V = hn::Vec<D64>>
+HWY_INLINE WideWords<D64> philox_blocks(D64 d, const PhiloxStart& start, V blocks) {
+  return philox_rounds(d, start, blocks, V(hn::Set(d, start.counter[1])));
 }
 
 }  // namespace HWY_NAMESPACE
