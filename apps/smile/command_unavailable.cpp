@@ -10,8 +10,8 @@ void add_unavailable(CLI::App& program, Action& action) {
     const char *name, *description;
   };
   for (const Known& known :
-       {Known{"analytic", "Benchmark on analytical posteriors"}, Known{"tune", "Step-size recipe"},
-        Known{"generate", "Text from a language model"}, Known{"export", "Draws in other formats"}}) {
+       {Known{"tune", "Step-size recipe"}, Known{"generate", "Text from a language model"},
+        Known{"export", "Draws in other formats"}}) {
     CLI::App* command =
         program.add_subcommand(known.name, std::string(known.description) + " (not available in this build)");
     command->allow_extras();
@@ -19,7 +19,7 @@ void add_unavailable(CLI::App& program, Action& action) {
     command->callback([&action, name] {
       action = [name]() -> int {
         throw Error("smile " + name, "not available in this build",
-                    "the commands of this build are run, check, list, evaluate, predict, report");
+                    "the commands of this build are run, analytic, check, list, evaluate, predict, report");
       };
     });
   }

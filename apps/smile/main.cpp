@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
   program.require_subcommand(1);
   smile::program::Action action;
   smile::program::add_run(program, action);
+  smile::program::add_analytic(program, action);
   smile::program::add_check(program, action);
   smile::program::add_list(program, action);
   smile::program::add_evaluate(program, action);

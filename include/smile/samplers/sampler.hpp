@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "smile/archive.hpp"
+#include "smile/kernels/lanes_of_one.hpp"
 #include "smile/samplers/refusal.hpp"
 #include "smile/targets/target.hpp"
 

@@ -100,7 +100,7 @@ TEST_F(Program, AnswersWrongUsageInOneLine) {
   expect_usage_error("run " + path("config.yaml") + " --set data.path=nothing.csv", "nothing.csv");
   expect_usage_error("evaluate " + path("nothing"), "nothing");
   expect_usage_error("predict " + path("nothing") + " --data x.csv", "nothing");
-  for (const std::string command : {"analytic", "tune", "generate", "export"}) {
+  for (const std::string command : {"tune", "generate", "export"}) {
     expect_usage_error(command + " x --y z", "not available in this build");
   }
   write("bad.yaml", "data: {path: a.csv, task: mean_regr}\ntraining:\n  sampler:\n    stepsize: 1\n");

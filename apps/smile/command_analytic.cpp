@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <memory>
+
+#include "commands.hpp"
+#include "progress_printer.hpp"
+#include "smile/experiment/analytic.hpp"
+
+namespace smile::program {
+namespace {
+
+struct AnalyticArguments {
+  std::string config, out;
+  int threads = 0;
+  bool quiet = false;
+};
+
+std::atomic<bool> stop_requested{false};
+void request_stop(int) {
+  stop_requested = true;
+}
+
+int analytic(const AnalyticArguments& arguments) {
+  const AnalyticConfig config = load_analytic_config(arguments.config);
+  AnalyticRunOptions options;
+  options.threads = arguments.threads;
+  options.stop = &stop_requested;
+  ProgressPrinter printer;
+  if (!arguments.quiet) options.on_progress = [&](const Progress& progress) { printer.show(progress); };
+  std::signal(SIGINT, request_stop);
+  std::signal(SIGTERM, request_stop);
+  const AnalyticReport report = run_analytic(config, options);
+  if (report.interrupted) {
+    fmt::print(stderr, "error: {}: interrupted, nothing is written; give the same command again\n",
+               arguments.config);
+    return 1;
+  }
+  const std::filesystem::path folder = arguments.out.empty()
+                                           ? std::filesystem::path(config.saving_dir) / config.experiment_name
+                                           : std::filesystem::path(arguments.out);
+  write_analytic_report(report, folder);
+  fmt::print("{}results in {}\n", analytic_table(report), folder.string());
+  return 0;
+}
+
+}  // namespace
+
+void add_analytic(CLI::App& program, Action& action) {
+  CLI::App* command = program.add_subcommand("analytic", "Benchmark on analytical posteriors");
+  const auto arguments = std::make_shared<AnalyticArguments>();
+  command->add_option("config", arguments->config, "the configuration, a YAML file")
+      ->required()
+      ->type_name("CONFIG.yaml");
+  command
+      ->add_option("--out", arguments->out, "folder for the results; default: <saving_dir>/<experiment_name>")
+      ->type_name("DIR");
+  command
+      ->add_option("--threads", arguments->threads,
+                   "bundles of chains at a time; 0: one a core; changes no result")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+  command->add_flag("--quiet", arguments->quiet, "no progress");
+  command->callback([&action, arguments] { action = [arguments] { return analytic(*arguments); }; });
+}
+
+}  // namespace smile::program
