@@ -65,8 +65,7 @@ std::variant<MicrocanonicalOptions, LangevinOptions, SghmcOptions> sampler_of(co
     options.preconditioned = method.name == "psgld";
     if (method.name == "csgld") {
       const std::uint64_t cycles = std::max<std::uint64_t>(1, steps / method.cycle_steps);
-      options.sampling_schedule = {ScheduleKind::cosine, step_size, step_size * 1e-3, cycles,
-                                   method.exploration};
+      options.sampling_schedule = {ScheduleKind::cosine, step_size, step_size * 1e-3, cycles, 0};
     }
     return options;
   }

@@ -25,6 +25,7 @@
 
 #include "ensemble/lanes/bundle.hpp"
 #include "random/philox.hpp"
+#include "random/reference.hpp"
 #include "smile/adaptation/energy_tuner.hpp"
 #include "smile/adaptation/schedule.hpp"
 #include "smile/adaptation/turning_angle.hpp"

@@ -34,6 +34,20 @@ class LaneNormals final : public NormalSource<LaneVector> {
   }
 
  private:
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+  /// Up to four normals of every chain.
+  void block(LaneScalar* out, std::size_t count, Purpose purpose, std::uint64_t step,
+             std::uint32_t number) const {
+    double normals[4][kLanes];
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      const auto start = smile::random_detail::philox_start({seed_, chains_[l], purpose}, step);
+      const auto words = smile::random_detail::philox_block(start, number);
+      for (std::size_t i = 0; i < count; ++i)
+        normals[i][l] = double(smile::random_detail::block_normal_float(words, i));
+    }
+    for (std::size_t i = 0; i < count; ++i) out[i] = LaneScalar::of(normals[i]);
+  }
+#else
   using Floats = hn::CappedTag<float, kLanes>;
 
   /// Up to four normals of every chain.
@@ -79,6 +93,7 @@ class LaneNormals final : public NormalSource<LaneVector> {
     hn::Store(hn::Mul(radius, cosine), df, first);
     hn::Store(hn::Mul(radius, sine), df, second);
   }
+#endif
 
   std::uint64_t seed_;
   HWY_ALIGN std::uint32_t chains_[kLanes];
