@@ -70,7 +70,7 @@ void kick(Vector& velocity, const Vector& gradient, const Metric<Vector>& metric
   using T = typename Vector::value_type;
   for (std::size_t i = 0; i < velocity.size(); ++i)
     velocity[i] =
-        T(k.gradient * reference::scaled<Vector>(metric, i, gradient[i]) + k.velocity * velocity[i]);
+        T(reference::scaled<Vector>(metric, i, k.gradient * gradient[i]) + k.velocity * velocity[i]);
 }
 
 template <class Vector>
