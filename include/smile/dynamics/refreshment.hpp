@@ -15,4 +15,9 @@ Scalar refreshment_strength(const Scalar& h, const Scalar& decoherence_length, d
   return min(sqrt(expm1(2 * h / decoherence_length) / dimension), Scalar(1e30));
 }
 
+/// For one chain.
+inline double refreshment_strength(double h, double decoherence_length, double dimension) {
+  return refreshment_strength<double>(h, decoherence_length, dimension);
+}
+
 }  // namespace smile

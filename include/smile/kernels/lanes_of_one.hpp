@@ -3,6 +3,8 @@
 /// for them. Bundles of chains have their own, found by their argument types.
 #pragma once
 
+#include <cmath>
+
 namespace smile {
 
 inline double select(bool condition, double yes, double no) {
@@ -10,6 +12,10 @@ inline double select(bool condition, double yes, double no) {
 }
 inline bool select(bool condition, bool yes, bool no) {
   return condition ? yes : no;
+}
+/// a/√x.
+inline double over_root(double a, double x) {
+  return a / std::sqrt(x);
 }
 /// Whether it holds for some chain, or for every one.
 inline bool any(bool condition) {

@@ -33,10 +33,10 @@ struct Metric {
 template <class Scalar>
 struct MomentumSumsOf {
   MomentumSumsOf() = default;
-  Scalar gradient_norm2{};  ///< ‖g ⊘ ŝ‖²
-  Scalar projection{};      ///< u · (g ⊘ ŝ)
-  Scalar velocity_norm2{};  ///< ‖u‖²
-  Scalar largest{};         ///< max |g_i| (before preconditioning)
+  Scalar gradient_norm2{};                     ///< ‖g ⊘ ŝ‖²
+  Scalar projection{};                         ///< u · (g ⊘ ŝ)
+  Scalar velocity_norm2{};                     ///< ‖u‖²
+  Scalar largest{};                            ///< max |g_i| (before preconditioning)
   typename MaskOf<Scalar>::type finite{true};  ///< no entry of g is NaN or infinite
 };
 using MomentumSums = MomentumSumsOf<double>;
@@ -74,11 +74,11 @@ enum class Normalisation {
 template <class Scalar>
 struct ClosingSumsOf {
   ClosingSumsOf() = default;
-  MomentumSumsOf<Scalar> now;          ///< with the ŝ of this step
-  ScalingOf<Scalar> next;              ///< of the ŝ that the moving estimates will have after they absorb g
-  Scalar next_norm2{};       ///< ‖g ⊘ ŝ'‖² with that next ŝ'
-  Scalar cross{};            ///< (g ⊘ ŝ) · (g ⊘ ŝ')
-  Scalar next_projection{};  ///< u · (g ⊘ ŝ') with the u before the closing update
+  MomentumSumsOf<Scalar> now;  ///< with the ŝ of this step
+  ScalingOf<Scalar> next;      ///< of the ŝ that the moving estimates will have after they absorb g
+  Scalar next_norm2{};         ///< ‖g ⊘ ŝ'‖² with that next ŝ'
+  Scalar cross{};              ///< (g ⊘ ŝ) · (g ⊘ ŝ')
+  Scalar next_projection{};    ///< u · (g ⊘ ŝ') with the u before the closing update
   bool swept_twice = false;    ///< the guess of the floor missed and a second sweep was needed
 };
 using ClosingSums = ClosingSumsOf<double>;

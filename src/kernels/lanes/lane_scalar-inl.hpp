@@ -173,6 +173,28 @@ HWY_INLINE LaneScalar select(const LaneMask& condition, const LaneScalar& yes, c
   SMILE_EACH_PART r.part[p] = hn::IfThenElse(condition.part[p], yes.part[p], no.part[p]);
   return r;
 }
+/// a/√x for x from 1e−37 to 1e37, to a few units in the last place: from an estimate in single precision by a
+/// step of Newton and one of third order. A tenth of the time of a root and a division.
+HWY_INLINE LaneScalar over_root(const LaneScalar& a, const LaneScalar& x) {
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+  return a / sqrt(x);
+#else
+  const Doubles d;
+  const hn::Rebind<float, Doubles> half_width;
+  const auto one = hn::Set(d, 1.0), half = hn::Set(d, 0.5), third = hn::Set(d, 0.375);
+  LaneScalar r;
+  SMILE_EACH_PART {
+    const auto v = x.part[p];
+    auto y = hn::PromoteTo(d, hn::ApproximateReciprocalSqrt(hn::DemoteTo(half_width, v)));
+    auto h = hn::NegMulAdd(hn::Mul(v, y), y, one);
+    y = hn::MulAdd(hn::Mul(y, h), half, y);
+    h = hn::NegMulAdd(hn::Mul(v, y), y, one);
+    y = hn::MulAdd(hn::Mul(y, h), hn::MulAdd(third, h, half), y);
+    r.part[p] = hn::Mul(a.part[p], y);
+  }
+  return r;
+#endif
+}
 HWY_INLINE LaneMask isfinite(const LaneScalar& a) {
   return fabs(a) <= LaneScalar(std::numeric_limits<double>::max());
 }

@@ -21,8 +21,7 @@ template <class Scalar>
 
 template <class Scalar>
 [[gnu::always_inline]] inline Scalar inverse_scale(const Scalar& variance, const ScalingOf<Scalar>& scaling) {
-  using std::sqrt;
-  return scaling.factor / sqrt(reference::clamp(variance, scaling.lower, scaling.upper));
+  return over_root(scaling.factor, reference::clamp(variance, scaling.lower, scaling.upper));
 }
 
 /// x ⊘ ŝ_i.
@@ -90,8 +89,18 @@ template <class Vector>
 Mask<Vector> kick_drift(Vector& velocity, const Vector& gradient, const Metric<Vector>& metric,
                         const KickOf<typename Vector::Scalar>& k, const Vector& position_in,
                         Vector& position_out, const typename Vector::Scalar& h) {
-  reference::kick(velocity, gradient, metric, k);
-  return reference::drift(velocity, metric, position_in, position_out, h);
+  using Scalar = typename Vector::Scalar;
+  using T = typename Vector::value_type;
+  using std::isfinite;
+  Mask<Vector> finite{true};
+  for (std::size_t i = 0; i < velocity.size(); ++i) {
+    const Scalar inverse =
+        metric.variance ? reference::inverse_scale(Scalar((*metric.variance)[i]), metric.scaling) : Scalar(1);
+    velocity[i] = T(k.gradient * gradient[i] * inverse + k.velocity * velocity[i]);
+    position_out[i] = T(position_in[i] + h * velocity[i] * inverse);
+    finite = finite && isfinite(position_out[i]);
+  }
+  return finite;
 }
 
 /// One element of the moving estimates: returns the new s² and updates m.
