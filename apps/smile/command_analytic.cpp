@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <csignal>
 #include <memory>
 
 #include "commands.hpp"
 #include "progress_printer.hpp"
 #include "smile/experiment/analytic.hpp"
+#include "smile/report/analytic_report.hpp"
 
 namespace smile::program {
 namespace {
@@ -17,30 +19,39 @@ struct AnalyticArguments {
   bool quiet = false;
 };
 
-std::atomic<bool> stop_requested{false};
-void request_stop(int) {
-  stop_requested = true;
+/// Exit status after an interrupt, as shells give it.
+constexpr int kInterrupted = 130;
+
+std::atomic<bool> analytic_stopped{false};
+/// A second signal ends the program at once; what is in the ledger stays.
+void stop_analytic(int signal) {
+  analytic_stopped = true;
+  std::signal(signal, SIG_DFL);
 }
 
 int analytic(const AnalyticArguments& arguments) {
   const AnalyticConfig config = load_analytic_config(arguments.config);
   AnalyticRunOptions options;
   options.threads = arguments.threads;
-  options.stop = &stop_requested;
+  options.stop = &analytic_stopped;
   ProgressPrinter printer;
   if (!arguments.quiet) options.on_progress = [&](const Progress& progress) { printer.show(progress); };
-  std::signal(SIGINT, request_stop);
-  std::signal(SIGTERM, request_stop);
-  const AnalyticReport report = run_analytic(config, options);
-  if (report.interrupted) {
-    fmt::print(stderr, "error: {}: interrupted, nothing is written; give the same command again\n",
-               arguments.config);
-    return 1;
-  }
+  std::signal(SIGINT, stop_analytic);
+  std::signal(SIGTERM, stop_analytic);
   const std::filesystem::path folder = arguments.out.empty()
                                            ? std::filesystem::path(config.saving_dir) / config.experiment_name
                                            : std::filesystem::path(arguments.out);
+  options.ledger = folder / "unfinished.jsonl";
+  const AnalyticReport report = run_analytic(config, options);
+  if (report.interrupted) {
+    fmt::print(stderr,
+               "error: {}: interrupted, finished chains are kept in {}; go on with the same command\n",
+               arguments.config, options.ledger.string());
+    return kInterrupted;
+  }
   write_analytic_report(report, folder);
+  std::error_code ignored;
+  std::filesystem::remove(options.ledger, ignored);
   fmt::print("{}results in {}\n", analytic_table(report), folder.string());
   return 0;
 }

@@ -1,20 +1,28 @@
 #include "smile/experiment/analytic.hpp"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <mutex>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "ensemble/parallel.hpp"
+#include "experiment/analytic_ledger.hpp"
+#include "experiment/analytic_outcome.hpp"
 #include "smile/data/npy.hpp"
 #include "smile/ensemble/lane_chains.hpp"
 #include "smile/error.hpp"
+#include "smile/instruction_set.hpp"
 #include "smile/statistics/convergence.hpp"
 
 namespace smile {
 namespace {
+
+using analytic::ChainOutcome;
 
 /// Effective draws of every θ_j² below which a chain cannot win.
 constexpr double kFewestEffectiveDraws = 10;
@@ -27,11 +35,18 @@ constexpr double kAuthorsFunnel = 4.24e7;
 /// A mode counts as visited with a recorded draw this near.
 constexpr double kModeRadius = 2;
 
+/// Q and c with c from cond^(−½) to cond^(½).
+OrthogonalScales scales_of(const AnalyticConfig& config, std::size_t dimension) {
+  OrthogonalScales scales = benchmark_scales(dimension);
+  for (double& c : scales.scales) c = std::pow(c, std::log10(config.condition_number) / 2);
+  return scales;
+}
+
 AnalyticalDensity density_named(const std::string& name, const AnalyticConfig& config) {
   if (name == "rosenbrock") return AnalyticalDensity(AnalyticalKind::rosenbrock);
   if (name == "funnel") return AnalyticalDensity(AnalyticalKind::funnel);
   if (name == "gmm") return AnalyticalDensity(AnalyticalKind::gmm);
-  if (name == "icg") return AnalyticalDensity(AnalyticalKind::icg);
+  if (name == "icg") return AnalyticalDensity(scales_of(config, AnalyticalDensity::kDimension));
   const NpyArray array = read_npy(*config.covariance);
   const bool square = array.shape().size() == 2 && array.shape()[0] == array.shape()[1];
   if (!square)
@@ -47,8 +62,11 @@ InjectedNoise noise_of(const AnalyticCell& cell, const AnalyticalDensity& densit
   noise.base = cell.distribution;
   noise.parameter = cell.parameter;
   noise.amplitude = config.noise_scale;
+  if (cell.distribution == BaseNoise::lognormal && !config.lognormal_unit_variance)
+    noise.amplitude *= std::sqrt(std::expm1(cell.parameter * cell.parameter)) *
+                       std::exp(cell.parameter * cell.parameter / 2);
   noise.width = density.noise_width();
-  noise.scales = benchmark_scales(density.dimension());
+  noise.scales = scales_of(config, density.dimension());
   return noise;
 }
 
@@ -82,6 +100,20 @@ std::variant<MicrocanonicalOptions, LangevinOptions, SghmcOptions> sampler_of(co
 std::uint64_t gradients_of(const AnalyticMethod& method) {
   if (!method.name.ends_with("smile-naive") && method.name != "mclmc") return 1;
   return std::uint64_t(gradients_per_step(method.integrator)) + (method.energy == EnergyMode::fresh ? 1 : 0);
+}
+
+std::string name_of(Integrator integrator) {
+  switch (integrator) {
+    case Integrator::velocity_verlet:
+      return "velocity-verlet";
+    case Integrator::position_verlet:
+      return "position-verlet";
+    case Integrator::three_stage:
+      return "three-stage";
+    case Integrator::mclachlan:
+      break;
+  }
+  return "mclachlan";
 }
 
 std::vector<AnalyticCell> cells_of(const AnalyticConfig& config) {
@@ -165,15 +197,6 @@ std::set<std::size_t> modes_of(const std::vector<float>& recorded) {
   return modes;
 }
 
-/// What one chain adds to its point.
-struct ChainOutcome {
-  double bias = 0, authors = 0, effective = 0, move = 0;
-  bool failed = false;
-  std::uint64_t refused = 0, steps = 0;
-  std::set<std::size_t> modes;
-  std::vector<float> recorded;
-};
-
 ChainOutcome judge(const LaneChainResult& result, const AnalyticalDensity& density, std::uint64_t blocks) {
   ChainOutcome outcome;
   outcome.failed = result.failed;
@@ -234,6 +257,22 @@ void choose_winner(AnalyticCell& cell, const AnalyticMethod& method) {
                  at_end(best.decoherence_length, method.decoherence_lengths);
 }
 
+/// All that the outcomes depend on, in one line: the configuration, a given covariance, and what may round
+/// differently.
+std::string benchmark_line(const AnalyticConfig& config,
+                           const std::map<std::string, AnalyticalDensity>& densities) {
+  std::string line = "{\"version\": \"" SMILE_VERSION "\", \"instruction_set\": \"" + instruction_set() +
+                     "\", \"config\": " + analytic_config_json(config);
+  const auto given = densities.find("gaussian");
+  if (given != densities.end()) {
+    const auto& precision = given->second.precision();
+    line += ", \"precision_crc\": " +
+            std::to_string(::crc32_z(0, reinterpret_cast<const Bytef*>(precision.data()),
+                                     precision.size() * sizeof(double)));
+  }
+  return line + "}";
+}
+
 }  // namespace
 
 std::string name_of(NoiseStructure structure) {
@@ -282,6 +321,47 @@ double bootstrap_error(const std::vector<double>& values, std::uint64_t seed) {
   return std::sqrt(std::max(0.0, squares / kResamples - sum / kResamples * (sum / kResamples)));
 }
 
+std::string analytic_config_json(const AnalyticConfig& config) {
+  using nlohmann::json;
+  const auto number = [](double value) { return std::isfinite(value) ? json(value) : json("inf"); };
+  json noises = json::array(), laws = json::array(), methods = json::array();
+  for (const NoiseStructure noise : config.noises) noises.push_back(name_of(noise));
+  for (const BaseNoise law : config.distributions) laws.push_back(name_of(law));
+  for (const AnalyticMethod& method : config.methods) {
+    json lengths = json::array();
+    for (const double length : method.decoherence_lengths) lengths.push_back(number(length));
+    methods.push_back(
+        {{"name", method.name},
+         {"label", method.label},
+         {"step_sizes", method.step_sizes},
+         {"decoherence_lengths", lengths},
+         {"integrator", name_of(method.integrator)},
+         {"energy", method.energy == EnergyMode::fresh ? "fresh" : "carried"},
+         {"preconditioner_rate", method.preconditioner.rate},
+         {"preconditioner_centre", method.preconditioner.centre == Centre::mean ? "mean" : "none"},
+         {"preconditioner_scale",
+          method.preconditioner.normalisation == Normalisation::inverse_rms ? "inverse-rms" : "rms"},
+         {"friction", method.friction},
+         {"cycle_steps", method.cycle_steps}});
+  }
+  return json{{"rng", config.seed},
+              {"steps", config.steps},
+              {"chains", config.chains},
+              {"equal_gradients", config.equal_gradients},
+              {"start", config.exact_start ? "exact" : "paper"},
+              {"targets", config.targets},
+              {"noises", noises},
+              {"distributions", laws},
+              {"noise_scale", config.noise_scale},
+              {"condition_number", config.condition_number},
+              {"student_t_df", config.student_t_df},
+              {"lognormal_sigma", config.lognormal_sigma},
+              {"lognormal_unit_variance", config.lognormal_unit_variance},
+              {"record_modes", config.record_modes},
+              {"methods", methods}}
+      .dump();
+}
+
 AnalyticReport run_analytic(const AnalyticConfig& config, const AnalyticRunOptions& options) {
   AnalyticReport report;
   report.config = config;
@@ -294,14 +374,29 @@ AnalyticReport run_analytic(const AnalyticConfig& config, const AnalyticRunOptio
 
   const std::vector<Bundle> bundles = bundles_of(report.cells, config);
   const auto begin = std::chrono::steady_clock::now();
-  std::atomic<std::uint64_t> done{0};
-  std::uint64_t total = 0;
+  std::atomic<std::uint64_t> done{0}, total{0}, kept{0}, finished_bundles{0};
   for (const Bundle& bundle : bundles) total += bundle.chains.size() * report.cells[bundle.cell].steps;
+
+  std::unique_ptr<analytic::Ledger> ledger;
+  if (!options.ledger.empty())
+    ledger = std::make_unique<analytic::Ledger>(options.ledger, benchmark_line(config, densities));
 
   const auto run_bundle = [&](std::size_t b) {
     if (options.stop && *options.stop) return;
     const Bundle& bundle = bundles[b];
     const AnalyticCell& cell = report.cells[bundle.cell];
+    const auto place_of = [&](std::size_t i) -> ChainOutcome& {
+      const auto& [point, number] = bundle.chains[i];
+      return outcomes[bundle.cell][point * config.chains + number];
+    };
+    if (const auto* known = ledger ? ledger->find(b) : nullptr;
+        known && known->size() == bundle.chains.size()) {
+      for (std::size_t i = 0; i < known->size(); ++i) place_of(i) = (*known)[i];
+      for (const ChainOutcome& outcome : *known) kept += outcome.steps;
+      total -= bundle.chains.size() * cell.steps;
+      ++finished_bundles;
+      return;
+    }
     const AnalyticalDensity& density = densities.at(cell.target);
     const InjectedNoise noise = noise_of(cell, density, config);
     LaneExperiment experiment;
@@ -324,11 +419,12 @@ AnalyticReport run_analytic(const AnalyticConfig& config, const AnalyticRunOptio
       chains.push_back(std::move(chain));
     }
     const auto results = run_in_lanes(experiment, chains);
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      const auto& [point, number] = bundle.chains[i];
-      outcomes[bundle.cell][point * config.chains + number] = judge(results[i], density, experiment.blocks);
-    }
+    std::vector<ChainOutcome> fresh;
+    for (const LaneChainResult& result : results) fresh.push_back(judge(result, density, experiment.blocks));
+    if (ledger) ledger->add(b, fresh);
+    for (std::size_t i = 0; i < fresh.size(); ++i) place_of(i) = std::move(fresh[i]);
     done += bundle.chains.size() * cell.steps;
+    ++finished_bundles;
   };
   const auto tell = [&](bool finished) {
     if (!options.on_progress) return;
@@ -345,7 +441,8 @@ AnalyticReport run_analytic(const AnalyticConfig& config, const AnalyticRunOptio
   const std::size_t threads = options.threads > 0 ? std::size_t(options.threads) : ensemble::usable_cores();
   ensemble::parallel_for(bundles.size(), threads, run_bundle, tell);
 
-  report.interrupted = options.stop && *options.stop;
+  report.interrupted = finished_bundles < bundles.size();
+  report.kept_chain_steps = kept;
   for (std::size_t c = 0; c < report.cells.size() && !report.interrupted; ++c) {
     AnalyticCell& cell = report.cells[c];
     for (std::size_t p = 0; p < cell.points.size(); ++p) {

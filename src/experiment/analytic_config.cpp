@@ -245,10 +245,11 @@ AnalyticMethod read_method(const YAML::Node& node, const std::string& file, std:
 AnalyticConfig load_analytic_config(const std::filesystem::path& path) {
   const std::string file = path.string();
   const YAML::Node document = schema::parse_document(schema::read_text_file(file), file);
-  const Section root(document, file, "",
-                     {"experiment_name", "saving_dir", "rng", "steps", "chains", "equal_gradients", "start",
-                      "targets", "covariance", "noises", "distributions", "noise_scale", "student_t_df",
-                      "lognormal_sigma", "record_modes", "methods"});
+  const Section root(
+      document, file, "",
+      {"experiment_name", "saving_dir", "rng", "steps", "chains", "equal_gradients", "start", "targets",
+       "covariance", "noises", "distributions", "noise_scale", "condition_number", "student_t_df",
+       "lognormal_sigma", "lognormal_unit_variance", "record_modes", "methods"});
   AnalyticConfig config;
   config.file = file;
   root.text("experiment_name", config.experiment_name);
@@ -264,8 +265,10 @@ AnalyticConfig load_analytic_config(const std::filesystem::path& path) {
   root.choices("noises", kNoises, config.noises);
   root.choices("distributions", kDistributions, config.distributions);
   root.number("noise_scale", config.noise_scale, 0, false);
+  root.number("condition_number", config.condition_number, 1, true, 1e6);
   root.number("student_t_df", config.student_t_df, 2, false);
   root.numbers("lognormal_sigma", config.lognormal_sigma, 0);
+  root.truth("lognormal_unit_variance", config.lognormal_unit_variance);
   root.truth("record_modes", config.record_modes);
   const bool gaussian =
       std::find(config.targets.begin(), config.targets.end(), "gaussian") != config.targets.end();

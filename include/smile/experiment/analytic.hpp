@@ -45,8 +45,14 @@ struct AnalyticConfig {
   std::vector<NoiseStructure> noises;
   std::vector<BaseNoise> distributions{BaseNoise::gaussian};
   double noise_scale = 16;
+  /// Of c (spec 1.11), in icg and in the noise: c runs from cond^(−½) to cond^(½), and icg has cond² for its
+  /// Σ.
+  double condition_number = 100;
   double student_t_df = 5;
   std::vector<double> lognormal_sigma{0.05};
+  /// Lognormal noise rescaled to unit variance, as the other laws are; false: only its mean is taken off, so
+  /// that its size grows with σ.
+  bool lognormal_unit_variance = true;
   bool record_modes = false;  ///< keep draws of the first two coordinates, for plots and counts of modes
   std::vector<AnalyticMethod> methods;
 };
@@ -87,8 +93,9 @@ struct AnalyticCell {
 struct AnalyticReport {
   AnalyticConfig config;
   std::vector<AnalyticCell> cells;
-  double seconds = 0;
-  std::uint64_t chain_steps = 0;
+  double seconds = 0;                  ///< of this process
+  std::uint64_t chain_steps = 0;       ///< of all chains
+  std::uint64_t kept_chain_steps = 0;  ///< of them, those that an interrupted run had done before
   bool interrupted = false;
 };
 
@@ -96,8 +103,14 @@ struct AnalyticRunOptions {
   int threads = 0;  ///< 0: one a core; changes no result
   std::function<void(const Progress&)> on_progress;
   const std::atomic<bool>* stop = nullptr;
+  /// Where finished bundles of chains are kept until all are done, so that the same configuration goes on
+  /// after an interrupt; empty: nowhere. The caller removes the file when the results are written.
+  std::filesystem::path ledger;
 };
 
+/// Runs all chains of all grid points, on threads, sixteen in the lanes of each. Interrupted, it ends when
+/// the bundles under way are done (some seconds), and `interrupted` is set and the cells are empty.
+/// @throws Error for a covariance that is none, and where the ledger cannot be written
 AnalyticReport run_analytic(const AnalyticConfig& config, const AnalyticRunOptions& options);
 
 /// Standard deviation of the mean of resampled values (1,000 times); 0 for one value.
@@ -107,9 +120,7 @@ double bootstrap_error(const std::vector<double>& values, std::uint64_t seed);
 std::string name_of(NoiseStructure structure);
 std::string name_of(BaseNoise base);
 
-/// The winners as a table of text.
-std::string analytic_table(const AnalyticReport& report);
-/// Writes points.csv, results.json, table.txt and the plots into a folder, which is made.
-void write_analytic_report(const AnalyticReport& report, const std::filesystem::path& folder);
+/// All that the results depend on, as JSON.
+std::string analytic_config_json(const AnalyticConfig& config);
 
 }  // namespace smile

@@ -1,0 +1,267 @@
+#include "smile/report/analytic_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/figure.hpp"
+#include "smile/data/atomic_file.hpp"
+#include "smile/error.hpp"
+
+namespace smile {
+namespace {
+
+using report::DensityFigure, report::FigureLine, report::LineFigure, report::svg_of;
+
+/// "student-t(5)" and the like.
+std::string law_text(const AnalyticCell& cell) {
+  std::string text = name_of(cell.distribution);
+  if (cell.distribution == BaseNoise::student_t) text += fmt::format("({:g})", cell.parameter);
+  if (cell.distribution == BaseNoise::lognormal) text += fmt::format("(σ={:g})", cell.parameter);
+  return text;
+}
+
+std::string noise_text(const AnalyticCell& cell) {
+  if (cell.noise == NoiseStructure::none) return "none";
+  if (cell.distribution == BaseNoise::gaussian) return name_of(cell.noise);
+  return name_of(cell.noise) + " " + law_text(cell);
+}
+
+/// Non-finite numbers as JSON has none: text.
+nlohmann::json number(double value) {
+  if (std::isfinite(value)) return value;
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+/// A field of a CSV file.
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + "\"";
+}
+
+std::string csv_of(const AnalyticReport& report) {
+  std::string text =
+      "target,noise,distribution,parameter,method,steps,step_size,decoherence_length,b2,standard_error,b2_"
+      "authors_normaliser,"
+      "least_effective_draws,marked_chains,refused_steps,winner,at_edge,mean_move,all_modes\n";
+  for (const AnalyticCell& cell : report.cells) {
+    for (std::size_t p = 0; p < cell.points.size(); ++p) {
+      const AnalyticPoint& point = cell.points[p];
+      const bool wins = cell.winner == p;
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.6g},{},{},{},{},{},{}\n", cell.target,
+                          name_of(cell.noise), name_of(cell.distribution), cell.parameter,
+                          quoted(report.config.methods[cell.method].label), cell.steps, point.step_size,
+                          point.decoherence_length, point.mean, point.standard_error, point.authors_mean,
+                          point.least_effective_draws, point.marked_chains, point.refused_steps, int(wins),
+                          int(wins && cell.at_edge), point.mean_move, point.all_modes);
+    }
+  }
+  return text;
+}
+
+std::string json_of(const AnalyticReport& report) {
+  nlohmann::json json;
+  const AnalyticConfig& config = report.config;
+  json["config"] = nlohmann::json::parse(analytic_config_json(config));
+  json["seconds"] = report.seconds;
+  json["chain_steps"] = report.chain_steps;
+  json["kept_chain_steps"] = report.kept_chain_steps;
+  json["cells"] = nlohmann::json::array();
+  for (const AnalyticCell& cell : report.cells) {
+    nlohmann::json entry{{"target", cell.target},
+                         {"noise", name_of(cell.noise)},
+                         {"distribution", name_of(cell.distribution)},
+                         {"parameter", cell.parameter},
+                         {"method", config.methods[cell.method].label},
+                         {"steps", cell.steps},
+                         {"winner", cell.winner ? nlohmann::json(*cell.winner) : nlohmann::json(nullptr)},
+                         {"at_edge", cell.at_edge}};
+    for (const AnalyticPoint& point : cell.points) {
+      nlohmann::json biases = nlohmann::json::array();
+      for (double bias : point.bias) biases.push_back(number(bias));
+      entry["points"].push_back({{"step_size", point.step_size},
+                                 {"decoherence_length", number(point.decoherence_length)},
+                                 {"b2", number(point.mean)},
+                                 {"standard_error", number(point.standard_error)},
+                                 {"b2_authors_normaliser", number(point.authors_mean)},
+                                 {"b2_of_chains", biases},
+                                 {"least_effective_draws", number(point.least_effective_draws)},
+                                 {"marked_chains", point.marked_chains},
+                                 {"refused_steps", point.refused_steps},
+                                 {"mean_move", point.mean_move},
+                                 {"modes_of_chains", point.modes},
+                                 {"all_modes", point.all_modes}});
+    }
+    json["cells"].push_back(std::move(entry));
+  }
+  return json.dump(1) + "\n";
+}
+
+std::string file_name(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(),
+      [](char c) { return !std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '.'; }, '_');
+  return text + ".svg";
+}
+
+/// b² along the step sizes, at the best decoherence length.
+FigureLine line_of(const AnalyticCell& cell, std::string label) {
+  FigureLine line{std::move(label), {}};
+  const double length = cell.points[cell.winner.value_or(0)].decoherence_length;
+  for (const AnalyticPoint& point : cell.points)
+    if (point.decoherence_length == length)
+      line.points.push_back({point.step_size, point.mean, point.standard_error, !point.can_win()});
+  return line;
+}
+
+/// b² against the step size: one figure for a target and a structure of noise, a line for a method and a
+/// distribution, and the best of the methods without noise as a level.
+void write_step_figures(const AnalyticReport& report, const std::filesystem::path& folder) {
+  const AnalyticConfig& config = report.config;
+  std::vector<std::pair<std::string, LineFigure>> figures;
+  const auto figure_of = [&](const AnalyticCell& cell) -> LineFigure& {
+    const std::string name = cell.target + "-" + name_of(cell.noise);
+    for (auto& [known, figure] : figures)
+      if (known == name) return figure;
+    figures.push_back({name, {cell.target + ", noise " + name_of(cell.noise), "step size", "b²", {}}});
+    return figures.back().second;
+  };
+  const bool alone = std::count_if(config.methods.begin(), config.methods.end(),
+                                   [](const auto& m) { return m.uses_noise(); }) < 2;
+  const bool one_law = config.distributions.size() == 1 && config.lognormal_sigma.size() == 1;
+  for (const AnalyticCell& cell : report.cells) {
+    if (cell.points.size() < 2) continue;
+    std::string label = config.methods[cell.method].label;
+    const std::string law = law_text(cell);
+    if (!one_law && config.methods[cell.method].uses_noise()) label = alone ? law : label + ", " + law;
+    figure_of(cell).lines.push_back(line_of(cell, label));
+  }
+  for (auto& [name, figure] : figures) {
+    for (const AnalyticCell& cell : report.cells)
+      if (!config.methods[cell.method].uses_noise() && cell.winner &&
+          figure.title.starts_with(cell.target + ", ") && name != cell.target + "-none")
+        figure.levels.push_back(
+            {"best of " + config.methods[cell.method].label, cell.points[*cell.winner].mean});
+    write_file_atomically(folder / file_name("step-size-" + name), svg_of(figure));
+  }
+}
+
+/// The best b², and the step size it comes from, against σ of lognormal noise.
+void write_sigma_figures(const AnalyticReport& report, const std::filesystem::path& folder) {
+  if (report.config.lognormal_sigma.size() < 2) return;
+  LineFigure bias{"lognormal noise", "σ", "b² at the best step size", {}},
+      step{"lognormal noise", "σ", "best step size", {}};
+  const auto line_named = [](LineFigure& figure, const std::string& label) -> FigureLine& {
+    for (FigureLine& line : figure.lines)
+      if (line.label == label) return line;
+    return figure.lines.emplace_back(FigureLine{label, {}});
+  };
+  for (const AnalyticCell& cell : report.cells) {
+    if (cell.distribution != BaseNoise::lognormal || !cell.winner) continue;
+    const AnalyticPoint& best = cell.points[*cell.winner];
+    const std::string label =
+        cell.target + " " + name_of(cell.noise) + " " + report.config.methods[cell.method].label;
+    line_named(bias, label).points.push_back({cell.parameter, best.mean, best.standard_error, false});
+    line_named(step, label).points.push_back({cell.parameter, best.step_size, 0, cell.at_edge});
+  }
+  if (bias.lines.empty()) return;
+  write_file_atomically(folder / "lognormal-b2.svg", svg_of(bias));
+  write_file_atomically(folder / "lognormal-step-size.svg", svg_of(step));
+}
+
+/// Where the chains were: the first one and all of them, at the point with the most modes.
+void write_mode_figures(const AnalyticReport& report, const std::filesystem::path& folder) {
+  for (const AnalyticCell& cell : report.cells) {
+    const auto most =
+        std::max_element(cell.points.begin(), cell.points.end(),
+                         [](const auto& a, const auto& b) { return a.all_modes < b.all_modes; });
+    if (cell.target != "gmm" || most == cell.points.end() || most->recorded.empty()) continue;
+    const std::string& label = report.config.methods[cell.method].label;
+    const std::size_t chains = most->bias.size(), numbers = most->recorded.size();
+    for (const bool all : {false, true}) {
+      const std::size_t used = all ? numbers : numbers / chains;
+      DensityFigure figure;
+      figure.title = fmt::format("{}, {} chain{}", label, all ? chains : 1, all && chains > 1 ? "s" : "");
+      figure.x_label = "θ₀";
+      figure.y_label = "θ₁";
+      figure.low = -15;
+      figure.high = 15;
+      for (std::size_t i = 0; i + 1 < used; i += 2)
+        figure.points.push_back({most->recorded[i], most->recorded[i + 1]});
+      write_file_atomically(folder / file_name("modes-" + label + (all ? "-all" : "-one")), svg_of(figure));
+    }
+  }
+}
+
+/// The point of least b² where none can win.
+const AnalyticPoint& least_of(const AnalyticCell& cell) {
+  return *std::min_element(cell.points.begin(), cell.points.end(),
+                           [](const auto& a, const auto& b) { return a.mean < b.mean; });
+}
+
+std::vector<std::string> remarks_on(const AnalyticReport& report, const AnalyticCell& cell,
+                                    const AnalyticPoint& best) {
+  std::vector<std::string> remarks;
+  if (!cell.winner)
+    remarks.push_back(fmt::format("no winner; {} of {} chains here have under 10 effective draws",
+                                  best.marked_chains, best.bias.size()));
+  if (cell.at_edge) remarks.push_back("at the edge of the grid");
+  // A single exact draw scores 1 on average.
+  if (best.mean >= 1) remarks.push_back("no better than one exact draw");
+  if (cell.target == "funnel")
+    remarks.push_back(fmt::format("{:.3g} with the authors' normaliser", best.authors_mean));
+  if (report.config.record_modes && cell.target == "gmm")
+    remarks.push_back(fmt::format("{} modes by all chains, {} by the first; mean move {:.3g}", best.all_modes,
+                                  best.modes[0], best.mean_move));
+  return remarks;
+}
+
+}  // namespace
+
+std::string analytic_table(const AnalyticReport& report) {
+  std::string text =
+      fmt::format("{:<11} {:<26} {:<22} {:>12} {:>9} {:>10} {:>7} {:>9}  {}\n", "target", "noise", "method",
+                  "b²", "± s.e.", "step size", "length", "draws", "remarks");
+  for (const AnalyticCell& cell : report.cells) {
+    const std::string& label = report.config.methods[cell.method].label;
+    text += fmt::format("{:<11} {:<26} {:<22}", cell.target, noise_text(cell), label);
+    const AnalyticPoint& best = cell.winner ? cell.points[*cell.winner] : least_of(cell);
+    const std::string bias = fmt::format("{:.4g}", best.mean);
+    text +=
+        fmt::format(" {:>12} {:>9.2g} {:>10.3g} {:>7.3g} {:>9.3g}", cell.winner ? bias : "(" + bias + ")",
+                    best.standard_error, best.step_size, best.decoherence_length, best.least_effective_draws);
+    const char* before = "  ";
+    for (const std::string& remark : remarks_on(report, cell, best)) {
+      text += before + remark;
+      before = "; ";
+    }
+    text += "\n";
+  }
+  const double done = double(report.chain_steps - report.kept_chain_steps);
+  text += fmt::format("{:.3g} chain-steps in {:.1f} s, {:.1f} M a second", done, report.seconds,
+                      report.seconds > 0 ? done / report.seconds / 1e6 : 0);
+  if (report.kept_chain_steps > 0)
+    text += fmt::format("; {:.3g} more were kept from an interrupted run", double(report.kept_chain_steps));
+  text += "\n";
+  return text;
+}
+
+void write_analytic_report(const AnalyticReport& report, const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    throw Error(folder.string(), "the folder cannot be made (" + error.message() + ")",
+                "give another `saving_dir` or --out", ErrorKind::run);
+  write_file_atomically(folder / "table.txt", analytic_table(report));
+  write_file_atomically(folder / "points.csv", csv_of(report));
+  write_file_atomically(folder / "results.json", json_of(report));
+  write_step_figures(report, folder);
+  write_sigma_figures(report, folder);
+  write_mode_figures(report, folder);
+}
+
+}  // namespace smile
