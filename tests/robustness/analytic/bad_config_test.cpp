@@ -68,6 +68,7 @@ TEST_F(BadAnalyticConfig, each_mistake_is_named) {
       {"[icg]", "[icg, icg]", "twice"},
       {"[isotropic]", "[isotrope]", "did you mean `isotropic`"},
       {"steps: 1000", "noise_scale: -16", "noise_scale: `-16` is out of range"},
+      {"steps: 1000", "condition_number: 0.5", "condition_number: `0.5` is out of range"},
       {"steps: 1000", "student_t_df: 2", "student_t_df: `2` is out of range"},
       {"steps: 1000", "student_t_df: 1.5", "student_t_df: `1.5` is out of range"},
       {"steps: 1000", "lognormal_sigma: [0.1, -0.1]", "lognormal_sigma: `-0.1` is out of range"},
