@@ -15,6 +15,8 @@ constexpr double kWidth = 480, kHeight = 340, kLeft = 64, kTop = 36, kBottom = 4
 constexpr double kKeyLine = 17, kLetter = 6.2;  // of the key, in the figure's units
 constexpr const char* kColours[] = {"#1b6ca8", "#c8553d", "#3a7d44", "#7b4b94", "#b8860b",
                                     "#00897b", "#ad1457", "#5d4037", "#607d8b", "#9e9d24"};
+/// For lines beyond the number of colours.
+constexpr const char* kDashes[] = {"", " stroke-dasharray=\"7 2\"", " stroke-dasharray=\"2 2\""};
 
 std::string text_at(double x, double y, const std::string& text, const char* anchor, int size = 12) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{}\" text-anchor=\"{}\">{}</text>\n", x, y,
@@ -69,7 +71,8 @@ std::size_t letters(const std::string& text) {
   return std::size_t(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
-std::string line_svg(const FigureLine& line, const LogAxis& x, const LogAxis& y, const char* colour) {
+std::string line_svg(const FigureLine& line, const LogAxis& x, const LogAxis& y, const char* colour,
+                     const char* dashes) {
   std::string path, marks;
   bool pen_down = false;
   for (const FigurePoint& point : line.points) {
@@ -88,7 +91,8 @@ std::string line_svg(const FigureLine& line, const LogAxis& x, const LogAxis& y,
                          py, colour, point.hollow ? "white" : colour);
   }
   if (path.empty()) return marks;
-  return fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\"/>\n", path, colour) +
+  return fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\"{}/>\n", path, colour,
+                     dashes) +
          marks;
 }
 
@@ -136,8 +140,9 @@ std::string svg_of(const LineFigure& figure) {
   };
   for (std::size_t i = 0; i < figure.lines.size(); ++i) {
     const char* colour = kColours[i % std::size(kColours)];
-    svg += line_svg(figure.lines[i], x, y, colour);
-    add_key(figure.lines[i].label, colour, "");
+    const char* dashes = kDashes[i / std::size(kColours) % std::size(kDashes)];
+    svg += line_svg(figure.lines[i], x, y, colour, dashes);
+    add_key(figure.lines[i].label, colour, dashes);
   }
   for (const FigureLevel& level : figure.levels) {
     if (!shown(level.y)) continue;

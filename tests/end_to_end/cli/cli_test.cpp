@@ -87,7 +87,7 @@ TEST_F(Program, TellsVersionAndHelp) {
 
 TEST_F(Program, AnswersWrongUsageInOneLine) {
   expect_usage_error("", "see `smile --help`");
-  expect_usage_error("rnu x", "unknown command `rnu`; the commands are run, check");
+  expect_usage_error("rnu x", "unknown command `rnu`; the commands are run, analytic, check");
   expect_usage_error("check", "config is required");
   expect_usage_error("check " + path("config.yaml") + " --thread 2", "--thread");
   expect_usage_error("check " + path("config.yaml") + " --threads two", "--threads");

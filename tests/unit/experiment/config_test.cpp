@@ -389,7 +389,8 @@ TEST(Configurations, OfTheExperimentsAreAccepted) {
   const std::filesystem::path folder = std::filesystem::path(SMILE_SOURCE_DIR) / "configs";
   int read = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (entry.path().extension() != ".yaml" ||
+    // The analytical benchmark has keys of its own (tests/end_to_end/analytic).
+    if (entry.path().extension() != ".yaml" || entry.path().parent_path().filename() == "analytical" ||
         entry.path().filename().string().find("search") != std::string::npos)
       continue;
     try {
