@@ -70,9 +70,6 @@ TEST_F(BadInput, ThinningLargerThanTheSamples) {
 TEST_F(BadInput, BurnInOfAllDraws) {
   expect_refused(small_config(), "burn_in", {"--set", "training.sampler.burn_in=100"});
 }
-TEST_F(BadInput, DrawsTooLargeForOneFile) {
-  expect_refused(small_config(), "64 MiB", {"--set", "model.hidden_structure=[4100, 4100, 1]"});
-}
 TEST_F(BadInput, TurningAngleWithOneBatchAnEpoch) {
   expect_refused(small_config(), "mclmc", {"--set", "training.sampler.batch_size=1000"});
 }
