@@ -145,6 +145,12 @@ const char* name_of(DrawsType type) {
     if (type == known) return name;
   return "";
 }
+void round_as_stored(DrawsType type, std::span<float> values) {
+  if (type == DrawsType::float32) return;
+  for (float& value : values)
+    value = type == DrawsType::float16 ? data::float_of_half(data::half_of(value))
+                                       : data::float_of_bfloat(data::bfloat_of(value));
+}
 std::size_t bytes_of(DrawsType type) {
   return type == DrawsType::float32 ? 4 : 2;
 }

@@ -85,7 +85,10 @@ double StepSums::same_batch_energy_variance(double dimension) const {
 void ChainMonitor::add(const StepReport& report, bool in_warmup, bool audit_step) {
   (in_warmup ? warmup : sampling).add(report, audit_step);
   window.add(report, audit_step);
-  if (!in_warmup && !audit_step) energy.add(report);  // another quantity in audit steps
+  if (!audit_step) {  // another quantity in audit steps
+    window_energy.add(report);
+    if (!in_warmup) energy.add(report);
+  }
   if (steps == 0) first_step_size = report.step_size;
   last_step_size = report.step_size;
   if (in_warmup) warmup_end_step_size = report.step_size;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "smile/adaptation/schedule.hpp"
+#include "smile/ensemble/draw_check.hpp"
 
 namespace smile::ensemble {
 namespace {
@@ -22,7 +23,8 @@ constexpr std::string_view kTraceHeader =
 constexpr std::string_view kMonitorHeader =
     "step,phase,step_size,turn_angle,gradient_rms,implied_decoherence_length,position_norm2_per_dim,"
     "same_batch_energy_variance_per_dim,training_log_likelihood,refused,nonfinite,"
-    "velocity_correlation_1,velocity_correlation_16,velocity_correlation_256\n";
+    "velocity_correlation_1,velocity_correlation_16,velocity_correlation_256,"
+    "gamma_shape,gamma_scale,kolmogorov_distance\n";
 
 /// A number of a CSV cell; an empty cell where the quantity does not apply.
 std::string cell(double value) {
@@ -89,6 +91,7 @@ void ChainRunner::begin(std::optional<Checkpoint> checkpoint) {
   while (options_.audit_interval > 0 && std::gcd(trace_interval_, options_.audit_interval) != 1)
     ++trace_interval_;
   live_.total = record_.total_steps;
+  live_.warmup = record_.warmup_steps;
   publish(record_.step);
 }
 
@@ -126,8 +129,15 @@ ChainRecord ChainRunner::run(const std::function<bool()>& stop) {
 void ChainRunner::store(const StepReport& report, std::uint64_t t) {
   if (t > record_.warmup_steps) {
     if (!is_stored(t - record_.warmup_steps - 1, options_.thinning, report.exploring)) return;
-    draws_->append(setup_.sampler->position().span());
+    std::span<const float> draw = setup_.sampler->position().span();
+    draws_->append(draw);
     record_.stored = draws_->rows();
+    if (options_.draws.type != DrawsType::float32) {  // the checksum is that of what will be read again
+      rounded_.assign(draw.begin(), draw.end());
+      round_as_stored(options_.draws.type, rounded_);
+      draw = rounded_;
+    }
+    record_.draws_crc32 = crc32_of(std::as_bytes(draw), record_.draws_crc32);
   } else if (warmup_draws_ && is_stored(t - 1, options_.thinning, report.exploring)) {
     warmup_draws_->append(setup_.sampler->position().span());
   }
@@ -152,13 +162,15 @@ void ChainRunner::close_window(std::uint64_t t) {
     monitor.training_log_likelihood = setup_.training_log_likelihood(position);
   const StepSums& window = monitor.window;
   const auto& kept = velocity_.correlations;
-  monitor_->append(
-      fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", t, phase_of(t <= record_.warmup_steps),
-                  cell(window.mean_step_size()), cell(window.mean_turn_angle()), cell(window.gradient_rms(d)),
-                  cell(window.implied_decoherence_length()), cell(monitor.squared_norm_per_dim),
-                  cell(window.same_batch_energy_variance(d)), cell(monitor.training_log_likelihood),
-                  window.refused(), window.nonfinite(), cell(kept[0]), cell(kept[1]), cell(kept[2])));
+  monitor_->append(fmt::format(
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", t, phase_of(t <= record_.warmup_steps),
+      cell(window.mean_step_size()), cell(window.mean_turn_angle()), cell(window.gradient_rms(d)),
+      cell(window.implied_decoherence_length()), cell(monitor.squared_norm_per_dim),
+      cell(window.same_batch_energy_variance(d)), cell(monitor.training_log_likelihood), window.refused(),
+      window.nonfinite(), cell(kept[0]), cell(kept[1]), cell(kept[2]), cell(monitor.gamma_shape),
+      cell(monitor.gamma_scale), cell(monitor.window_energy.kolmogorov_distance())));
   monitor.window = {};
+  monitor.window_energy = {};
   for (double& correlation : velocity_.correlations) correlation = StepReport::kNone;
 }
 

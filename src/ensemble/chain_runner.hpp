@@ -20,7 +20,7 @@ namespace smile::ensemble {
 
 /// A chain's numbers as the progress display reads them while it runs.
 struct LiveChain {
-  std::atomic<std::uint64_t> done{0}, total{0}, refused{0};
+  std::atomic<std::uint64_t> done{0}, total{0}, warmup{0}, refused{0};
   std::atomic<double> log_density{StepReport::kNone}, step_size{StepReport::kNone};
 };
 
@@ -57,6 +57,7 @@ class ChainRunner {
   std::uint64_t trace_interval_ = 1;
   VelocityMemory velocity_;
   ChainVector velocity_now_;
+  std::vector<float> rounded_;  // a draw in half precision
   std::chrono::steady_clock::time_point clock_;
 };
 

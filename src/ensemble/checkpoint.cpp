@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr char kMagic[8] = {'S', 'M', 'I', 'L', 'E', 'C', 'K', 'P'};
 /// Raised with every change of what a checkpoint holds, samplers' states included.
-constexpr std::uint64_t kVersion = 2;
+constexpr std::uint64_t kVersion = 3;
 
 struct Header {
   char magic[8];
@@ -53,7 +53,7 @@ void serialise(Archive& archive, Checkpoint& c) {
   archive.text(c.digest);
   archive.value(r.chain), archive.value(r.status), archive.text(r.reason);
   archive.value(r.step), archive.value(r.warmup_steps), archive.value(r.total_steps);
-  archive.value(r.stored), archive.value(r.dimension), archive.value(r.seconds);
+  archive.value(r.stored), archive.value(r.draws_crc32), archive.value(r.dimension), archive.value(r.seconds);
   archive.value(r.monitor);
   list(archive, r.findings, [&](std::string& text) { archive.text(text); });
   list(archive, r.tuned, [&](std::pair<std::string, double>& item) {

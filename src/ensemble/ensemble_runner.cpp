@@ -53,7 +53,7 @@ class Pool {
     }
     if (checkpoint && checkpoint->record.status != ChainStatus::running) {
       records_[i] = std::move(checkpoint->record);
-      live_[i].done = live_[i].total = records_[i].total_steps;
+      show_ended(records_[i], live_[i]);
       return;
     }
     if (stopping()) {
@@ -64,6 +64,15 @@ class Pool {
     ensemble::ChainRunner runner(options_, chain, make_chain_(chain), std::move(checkpoint), live_[i]);
     for (const auto& text : runner.remarks()) say(text);
     records_[i] = runner.run([this] { return stopping(); });
+  }
+
+  /// A chain that an earlier session ended.
+  static void show_ended(const ChainRecord& record, LiveChain& live) {
+    live.done = live.total = record.total_steps;
+    live.warmup = record.warmup_steps;
+    live.refused = record.monitor.warmup.refused() + record.monitor.sampling.refused();
+    live.step_size = record.monitor.last_step_size;
+    live.log_density = record.monitor.log_density;
   }
 
   void say(const std::string& text) {
@@ -97,7 +106,10 @@ class Pool {
     double log_density = 0, log_step = 0;
     std::size_t with_density = 0, with_step = 0, known = 0;
     std::uint64_t total = 0;
-    for (const LiveChain& chain : live_) {
+    for (std::size_t i = 0; i < live_.size(); ++i) {
+      const LiveChain& chain = live_[i];
+      progress.chains.push_back({options_.chains[i], chain.done, chain.total, chain.warmup, chain.refused,
+                                 chain.log_density, chain.step_size});
       progress.done += chain.done;
       progress.refused += chain.refused;
       if (chain.total > 0) {

@@ -5,6 +5,7 @@
 
 #include "ensemble/checkpoint.hpp"
 #include "ensemble/parallel.hpp"
+#include "smile/ensemble/draw_check.hpp"
 #include "smile/error.hpp"
 
 namespace smile::experiment {
@@ -21,6 +22,11 @@ std::vector<ChainRecord> read_records(const Experiment& e, const std::filesystem
       records[i].reason = error.where() + ": " + error.cause();
     }
     records[i].chain = std::uint32_t(i);
+    if (records[i].status == ChainStatus::failed) continue;
+    if (std::string problem = draws_problem(run, records[i]); !problem.empty()) {
+      records[i].status = ChainStatus::failed;
+      records[i].reason = std::move(problem);
+    }
   }
   return records;
 }

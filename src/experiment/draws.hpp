@@ -33,7 +33,8 @@ std::vector<ChainDraws> open_draws(const Experiment& experiment, const std::file
                                    std::span<const ChainRecord> records);
 
 /// What is known of each chain: from its checkpoint, or only its number. A chain whose checkpoint cannot be
-/// read counts as failed, since nothing says which of its draws are good.
+/// read, or whose draws are not those it stored (draw_check.hpp), counts as failed: nothing says which of its
+/// draws are good.
 std::vector<ChainRecord> read_records(const Experiment& experiment, const std::filesystem::path& run);
 
 /// Takes the network outputs of draw number `draw` of chain number `chain` (position in the list, not its

@@ -25,6 +25,8 @@ enum class DrawsType : std::uint8_t { float32, float16, bfloat16 };
 DrawsType draws_type(const std::string& name);
 const char* name_of(DrawsType type);
 std::size_t bytes_of(DrawsType type);
+/// What is read again of values that are stored as `type`: rounded to it.
+void round_as_stored(DrawsType type, std::span<float> values);
 
 /// Above so many bytes a draw has a file of its own.
 inline constexpr std::size_t kLargestSharedDraw = std::size_t{64} << 20;

@@ -55,7 +55,8 @@ struct StepSums {
 /// Everything that is kept of a chain's steps. Trivially copyable: a checkpoint stores it as it is.
 struct ChainMonitor {
   StepSums warmup, sampling, window;
-  EnergyErrors energy;  ///< of the sampling phase, audit steps left out
+  EnergyErrors energy;         ///< of the sampling phase, audit steps left out
+  EnergyErrors window_energy;  ///< of the window, audit steps left out
   double first_step_size = StepReport::kNone, last_step_size = StepReport::kNone;
   double warmup_end_step_size = StepReport::kNone;
   double smallest_step_size = std::numeric_limits<double>::infinity(), largest_step_size = 0;

@@ -65,6 +65,8 @@ struct ChainRecord {
   std::uint64_t step = 0;                     ///< steps done
   std::uint64_t warmup_steps = 0, total_steps = 0;
   std::uint64_t stored = 0;  ///< draws in samples/chain-KK.npy
+  std::uint32_t draws_crc32 =
+      0;  ///< CRC-32 of them as float32, as they are read again, in the order of storing
   std::uint64_t dimension = 0;
   double seconds = 0;  ///< time spent in the chain's loop, all sessions together
   ChainMonitor monitor;

@@ -262,7 +262,7 @@ TEST(EnsembleRunner, MonitorsKnowHowLongTheVelocityRemembers) {
     found = true;
     std::vector<std::string> cells(1);
     for (const char c : line) c == ',' ? cells.emplace_back() : cells.back() += c;
-    ASSERT_EQ(cells.size(), 14u);
+    ASSERT_EQ(cells.size(), 17u);
     for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(std::stod(cells[11 + i]), expected[i], 1e-6);
   }
   EXPECT_TRUE(found);
