@@ -1,8 +1,11 @@
-/// Progress on stderr: a bar on a terminal, now and then a line elsewhere.
+/// Progress on stderr: a bar and a line for each chain under way on a terminal, now and then a line
+/// elsewhere.
 #pragma once
 
+#include <cstddef>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "smile/ensemble/progress.hpp"
 
@@ -18,9 +21,10 @@ class ProgressPrinter {
 
  private:
   void clear_bar();
+  void draw(const std::vector<std::string>& lines);
   std::mutex mutex_;
   bool terminal_;
-  bool bar_shown_ = false;
+  std::size_t shown_lines_ = 0;  ///< of the bar and the chains below it
   std::string phase_;
   double last_line_seconds_ = 0;
 };

@@ -8,8 +8,10 @@
 #include <limits>
 
 #include "experiment/experiment.hpp"
+#include "experiment/live_status.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
+#include "smile/experiment/run_inspection.hpp"
 
 namespace smile {
 namespace {
@@ -72,7 +74,11 @@ void write_parameters(const fs::path& path, const ParameterLayout& layout) {
 class Run {
  public:
   Run(const Experiment& e, RunDirectory& directory, const RunOptions& options)
-      : e_(e), directory_(directory), options_(options) {
+      : e_(e), directory_(directory), live_(directory, options.snapshot), options_(options) {
+    options_.on_progress = [this, caller = options.on_progress](const Progress& progress) {
+      if (!only_evaluate_) live_.show(progress);
+      if (caller) caller(progress);
+    };
     summary_.directory = directory.path().string();
     summary_.samples_directory = (directory.path() / "samples").string();
     summary_.warnings = e.warnings;
@@ -145,7 +151,8 @@ class Run {
 
   const Experiment& e_;
   RunDirectory& directory_;
-  const RunOptions& options_;
+  experiment::LiveStatus live_;
+  RunOptions options_;
   RunSummary summary_;
   std::string phase_;
   bool only_evaluate_ = false;
@@ -182,6 +189,7 @@ RunSummary run_experiment(const Config& config, const RunOptions& options) {
 }
 
 RunSummary evaluate_run(const std::string& directory, const RunOptions& options) {
+  inspect_run(directory);
   RunDirectory run = RunDirectory::open(directory);
   const Experiment e = experiment::prepare(load_config((run.path() / "config.yaml").string()));
   check_same_data(run.path(), e);

@@ -1,14 +1,13 @@
 #include "smile/experiment/run_access.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
+#include <signal.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -70,24 +69,22 @@ std::string generation(const std::string& version) {
   return version.substr(0, version.find('.', first + 1));
 }
 
-/// "process 4711 on host" where another process holds the run, else empty. A file that a dead process of
-/// this host has left is not locked; one that names another host counts (docs/decisions/0004).
-std::string writer_of(const fs::path& run) {
-  const fs::path file = run / "lock";
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return {};
-  std::ifstream in(file);
-  std::string pid, host;
-  in >> pid >> host;
-  const bool free = ::flock(descriptor, LOCK_SH | LOCK_NB) == 0;
-  ::close(descriptor);
-  if (free && (host.empty() || host == provenance::host_name())) return {};
-  return pid.empty() ? "another process" : "process " + pid + " on " + host;
+/// Whether the kernel knows a lock of that process. True where it does not tell.
+bool holds_a_lock(long pid) {
+  std::ifstream locks("/proc/locks");
+  if (!locks) return true;
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream fields(line);
+    std::string number, kind, strength, mode;
+    long holder = -1;
+    if (fields >> number >> kind >> strength >> mode >> holder && holder == pid) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
-void require_run(const fs::path& run) {
+void require_known_run(const fs::path& run) {
   std::error_code ignored;
   if (!fs::exists(run, ignored))
     throw Error(run.string(), "there is no such run directory", "give the folder of a run");
@@ -103,9 +100,25 @@ void require_run(const fs::path& run) {
                 "the run was written by smile " + version + " and this is smile " + ours +
                     ", which reads runs of smile " + generation(ours),
                 "use smile " + version + ", or run the configuration again with this version");
-  if (const std::string writer = writer_of(run); !writer.empty())
-    throw Error(run.string(), "the run is being written by " + writer, "wait for it or stop it",
-                ErrorKind::run);
+}
+
+std::string run_writer(const fs::path& run) {
+  std::ifstream in(run / "lock");
+  long pid = 0;
+  std::string host;
+  if (!(in >> pid >> host)) return {};
+  const std::string name = fmt::format("process {} on {}", pid, host);
+  if (host != provenance::host_name()) return name;
+  // The number of a dead process may have gone to another one: that one has no lock.
+  const bool alive = ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM;
+  return alive && holds_a_lock(pid) ? name : std::string();
+}
+
+void require_run(const fs::path& run) {
+  require_known_run(run);
+  if (const std::string writer = run_writer(run); !writer.empty())
+    throw Error(run.string(), "the run is being written by " + writer,
+                "wait for it or stop it; `smile status` says how far it is", ErrorKind::run);
 }
 
 RunProgress run_progress(const fs::path& run) {

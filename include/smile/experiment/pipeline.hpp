@@ -22,6 +22,8 @@ struct RunOptions {
   double checkpoint_seconds = 10;  ///< between two checkpoints of a chain
   /// Set from outside (a signal handler) to end the run after the step under way, with a checkpoint.
   const std::atomic<bool>* stop = nullptr;
+  /// Set from outside to have a snapshot of the state written to run.log; set back when that is done.
+  std::atomic<bool>* snapshot = nullptr;
   std::function<void(const Progress&)> on_progress;    ///< several times a second; may be empty
   std::function<void(const std::string&)> on_message;  ///< warnings and remarks, one line each; may be empty
   std::function<void(const RunSummary&)> on_run_done;  ///< after each run of a sweep; may be empty

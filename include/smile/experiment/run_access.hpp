@@ -17,6 +17,14 @@ struct RunProgress {
   bool all_ended() const { return chains > 0 && complete + failed == chains; }
 };
 
+/// The first half of require_run(): refuses what is not a run, and a run of another version.
+/// @throws Error of kind usage
+void require_known_run(const std::filesystem::path& run);
+
+/// "process 4711 on host" where another process holds the run, else empty. Takes no lock. A file that a dead
+/// process of this host has left does not count; one that names another host does (docs/decisions/0004).
+std::string run_writer(const std::filesystem::path& run);
+
 /// Refuses a path that is not a run (and names the runs in it, where it is a folder of runs), a run of
 /// another version (another major or, before 1.0, another minor number), and a run that another process is
 /// writing.

@@ -1,0 +1,175 @@
+#include "experiment/live_status.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "smile/data/atomic_file.hpp"
+#include "smile/error.hpp"
+
+namespace smile::experiment {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* kFile = "progress.json";
+constexpr auto kPause = std::chrono::seconds(1);
+
+ordered_json number(double value) {
+  return std::isfinite(value) ? ordered_json(value) : ordered_json();
+}
+
+double value(const ordered_json& json, const char* key) {
+  return json.contains(key) && json[key].is_number() ? json[key].get<double>() : StepReport::kNone;
+}
+
+ordered_json json_of(const ChainProgress& chain) {
+  return {{"chain", chain.chain},
+          {"done", chain.done},
+          {"total", chain.total},
+          {"warmup", chain.warmup},
+          {"refused", chain.refused},
+          {"log_density", number(chain.log_density)},
+          {"step_size", number(chain.step_size)}};
+}
+
+ordered_json json_of(const PhaseTime& phase) {
+  return {{"name", phase.name}, {"unit", phase.unit}, {"seconds", phase.seconds}, {"done", phase.done}};
+}
+
+/// 150000 as "150,000".
+std::string grouped(std::uint64_t count) {
+  std::string digits = std::to_string(count);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+std::string tail(double log_density, double step_size, std::uint64_t refused) {
+  std::string text;
+  if (std::isfinite(log_density)) text += fmt::format(", log-density {:.6g}", log_density);
+  if (std::isfinite(step_size) && step_size > 0) text += fmt::format(", ε {:.3g}", step_size);
+  if (refused > 0) text += fmt::format(", {} resets", grouped(refused));
+  return text;
+}
+
+}  // namespace
+
+double seconds_left(const Progress& progress) {
+  if (progress.finished || !(progress.per_second > 0)) return StepReport::kNone;
+  return double(progress.total - std::min(progress.done, progress.total)) / progress.per_second;
+}
+
+std::string clock_text(double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0) return "?";
+  const auto whole = static_cast<long long>(std::min(seconds, 3.6e9) + 0.5);
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::vector<std::string> describe(const Progress& progress) {
+  const double share = progress.total > 0 ? double(progress.done) / double(progress.total) : 1;
+  std::string first = fmt::format("{}: {} of {} {} ({:.0f} %)", progress.phase, grouped(progress.done),
+                                  grouped(progress.total), progress.unit, 100 * std::min(1.0, share));
+  if (progress.per_second > 0)
+    first +=
+        fmt::format(", {} {}/s", grouped(std::uint64_t(std::llround(progress.per_second))), progress.unit);
+  if (const double left = seconds_left(progress); std::isfinite(left))
+    first += fmt::format(", {} left", clock_text(left));
+  std::vector<std::string> lines{first + tail(progress.log_density, progress.step_size, progress.refused)};
+  for (const ChainProgress& chain : progress.chains) {
+    const char* phase = chain.total == 0            ? "not begun"
+                        : chain.done >= chain.total ? "done"
+                        : chain.done < chain.warmup ? "warm-up"
+                                                    : "sampling";
+    lines.push_back(chain.total == 0 ? fmt::format("chain {}: not begun", chain.chain)
+                                     : fmt::format("chain {}: {}, step {} of {}{}", chain.chain, phase,
+                                                   grouped(chain.done), grouped(chain.total),
+                                                   tail(chain.log_density, chain.step_size, chain.refused)));
+  }
+  return lines;
+}
+
+std::optional<LiveProgress> read_progress(const std::filesystem::path& run) {
+  std::ifstream in(run / kFile);
+  const ordered_json text = ordered_json::parse(in, nullptr, false);
+  if (!text.is_object() || !text.contains("phases") || !text.contains("chains")) return std::nullopt;
+  try {
+    LiveProgress out;
+    Progress& now = out.now;
+    now.phase = text.value("phase", "");
+    now.unit = text.value("unit", "");
+    now.done = text.value("done", std::uint64_t{0});
+    now.total = text.value("total", std::uint64_t{0});
+    now.seconds = value(text, "seconds");
+    now.per_second = value(text, "per_second");
+    now.refused = text.value("refused", std::uint64_t{0});
+    now.log_density = value(text, "log_density");
+    now.step_size = value(text, "step_size");
+    now.finished = text.value("finished", false);
+    out.written = text.value("unix_time", std::int64_t{0});
+    for (const auto& chain : text["chains"])
+      now.chains.push_back({chain.value("chain", 0u), chain.value("done", std::uint64_t{0}),
+                            chain.value("total", std::uint64_t{0}), chain.value("warmup", std::uint64_t{0}),
+                            chain.value("refused", std::uint64_t{0}), value(chain, "log_density"),
+                            value(chain, "step_size")});
+    for (const auto& phase : text["phases"])
+      out.phases.push_back({phase.value("name", ""), phase.value("unit", ""), phase.value("seconds", 0.0),
+                            phase.value("done", std::uint64_t{0})});
+    return out;
+  } catch (const ordered_json::exception&) {
+    return std::nullopt;
+  }
+}
+
+LiveStatus::LiveStatus(const RunDirectory& directory, std::atomic<bool>* snapshot)
+    : directory_(directory), snapshot_(snapshot) {
+  if (auto earlier = read_progress(directory.path())) phases_ = std::move(earlier->phases);
+}
+
+void LiveStatus::show(const Progress& progress) {
+  if (progress.phase != phase_) {
+    phase_ = progress.phase;
+    auto known = std::find_if(phases_.begin(), phases_.end(),
+                              [&](const PhaseTime& phase) { return phase.name == phase_; });
+    if (known == phases_.end()) known = phases_.insert(phases_.end(), {phase_, progress.unit, 0, 0});
+    earlier_seconds_ = known->seconds;
+  }
+  for (PhaseTime& phase : phases_)
+    if (phase.name == phase_) phase.seconds = earlier_seconds_ + progress.seconds, phase.done = progress.done;
+  if (snapshot_ && snapshot_->exchange(false))
+    for (const auto& line : describe(progress)) directory_.log("snapshot: " + line);
+  const auto now = std::chrono::steady_clock::now();
+  if (!progress.finished && now - written_ < kPause) return;
+  written_ = now;
+  write(progress);
+}
+
+void LiveStatus::write(const Progress& progress) const noexcept {
+  try {
+    ordered_json text = {{"phase", progress.phase},
+                         {"unit", progress.unit},
+                         {"done", progress.done},
+                         {"total", progress.total},
+                         {"seconds", number(progress.seconds)},
+                         {"per_second", number(progress.per_second)},
+                         {"seconds_left", number(seconds_left(progress))},
+                         {"log_density", number(progress.log_density)},
+                         {"step_size", number(progress.step_size)},
+                         {"refused", progress.refused},
+                         {"finished", progress.finished},
+                         {"unix_time", std::int64_t(std::time(nullptr))}};
+    text["phases"] = ordered_json::array();
+    for (const auto& phase : phases_) text["phases"].push_back(json_of(phase));
+    text["chains"] = ordered_json::array();
+    for (const auto& chain : progress.chains) text["chains"].push_back(json_of(chain));
+    write_file_atomically(directory_.path() / kFile, text.dump(1) + "\n");
+  } catch (...) {
+    // A full disk shows where it matters: at the draws and checkpoints.
+  }
+}
+
+}  // namespace smile::experiment
