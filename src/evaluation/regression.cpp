@@ -52,6 +52,9 @@ struct RegressionAccumulator::State {
               options.nominal_coverages.empty() ? std::vector<std::size_t>{0} : tracker.draws_per_chain(),
               options.interval_bytes, options.seed),
         mean_sum(tracker.chains() * targets.size()),
+        error_squares(targets.size()),
+        noise(targets.size()),
+        pit_sum(targets.size()),
         log_density(targets.size()) {}
 
   /// @param log_sigma  of row i of the batch, clipped
@@ -71,6 +74,8 @@ struct RegressionAccumulator::State {
   LppdTracker tracker;
   PredictiveDraws draws;
   std::vector<double> mean_sum;  // @shape [chains, n] sums of the predictive means
+  // Of the pooled draws of each point: Σ (mean − y)², Σ σ², Σ Φ((y − mean)/σ).
+  std::vector<double> error_squares, noise, pit_sum;
   std::vector<double> log_density;
   std::optional<PredictionPlace> nonfinite;
 };
@@ -90,7 +95,11 @@ void RegressionAccumulator::State::add(std::size_t chain, std::size_t draw, std:
   for (std::size_t i = 0; i < count; ++i) {
     const double m = static_cast<double>(mean[i]), r = log_sigma(i);
     sum[i] += m;
-    log_density[i] = log_normal(y[i], m, clipped(r), std::exp(-clipped(r)));
+    const double inverse_sigma = std::exp(-clipped(r)), z = (y[i] - m) * inverse_sigma;
+    log_density[i] = log_normal(y[i], m, clipped(r), inverse_sigma);
+    error_squares[first_row + i] += (m - y[i]) * (m - y[i]);
+    noise[first_row + i] += 1 / (inverse_sigma * inverse_sigma);
+    pit_sum[first_row + i] += 0.5 * std::erfc(-z * std::numbers::sqrt2 / 2);
     if (!nonfinite && !(std::isfinite(m) && std::isfinite(r))) nonfinite = {chain, draw, first_row + i};
   }
   tracker.add(chain, draw, first_row, std::span(log_density).first(count));
@@ -160,6 +169,31 @@ RegressionMetrics RegressionAccumulator::metrics() const {
     squares += (c.nominal - c.observed) * (c.nominal - c.observed);
   out.calibration_error = std::sqrt(squares / static_cast<double>(out.intervals.size()));
   return out;
+}
+
+PointwisePredictive RegressionAccumulator::pointwise() const {
+  const State& s = *state_;
+  s.tracker.check_complete();
+  const auto draws = static_cast<double>(s.tracker.total_draws());
+  PointwisePredictive out;
+  out.mean = pointwise_mean();
+  for (std::size_t i = 0; i < s.targets.size(); ++i) {
+    // The means' variance about y less their bias: no cancellation where both are small against y.
+    const double bias = out.mean[i] - s.targets[i];
+    out.epistemic_sd.push_back(std::sqrt(std::max(0.0, s.error_squares[i] / draws - bias * bias)));
+    out.aleatoric_sd.push_back(std::sqrt(s.noise[i] / draws));
+    out.pit.push_back(s.pit_sum[i] / draws);
+  }
+  return out;
+}
+
+double PointwisePredictive::coverage(double nominal) const {
+  std::size_t inside = 0;
+  for (const double u : pit) {
+    if (std::isnan(u)) return kNan;
+    inside += std::fabs(2 * u - 1) <= nominal;
+  }
+  return static_cast<double>(inside) / static_cast<double>(pit.size());
 }
 
 std::vector<double> RegressionAccumulator::pointwise_mean() const {

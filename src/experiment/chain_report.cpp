@@ -70,9 +70,8 @@ ordered_json json_of(const EnergyErrors& energy, const ChainMonitor& monitor) {
 
 }  // namespace
 
-std::vector<std::string> chain_warnings(std::span<const ChainRecord> records,
-                                        std::span<const ChainScore> scores, std::size_t observations) {
-  std::vector<std::string> warnings;
+BlownUp blown_up(std::span<const ChainRecord> records, std::span<const ChainScore> scores,
+                 std::size_t observations) {
   std::vector<double> likelihoods, errors;
   for (const auto& record : records)
     if (record.status == ChainStatus::complete && std::isfinite(record.monitor.training_log_likelihood))
@@ -81,24 +80,35 @@ std::vector<std::string> chain_warnings(std::span<const ChainRecord> records,
     if (std::isfinite(score.rmse)) errors.push_back(score.rmse);
   const double usual = likelihoods.empty() ? NAN : quantile(likelihoods, 0.5);
   const double usual_error = errors.empty() ? NAN : quantile(errors, 0.5);
+  BlownUp out{{}, usual};
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const double own = records[i].monitor.training_log_likelihood / double(observations);
+    // What is not a number compares as false: it has to be asked for.
+    const bool poor = !std::isfinite(own) || usual - own > kBlownUpDeficit;
+    const bool has_score = scores[i].draws > 0;
+    const bool off = has_score && (!std::isfinite(scores[i].lppd) || scores[i].rmse > 2 * usual_error ||
+                                   (!errors.empty() && !std::isfinite(scores[i].rmse)));
+    out.chains.push_back(records[i].status == ChainStatus::complete && (poor || off));
+  }
+  return out;
+}
 
+std::vector<std::string> chain_warnings(std::span<const ChainRecord> records,
+                                        std::span<const ChainScore> scores, std::size_t observations) {
+  std::vector<std::string> warnings;
+  const BlownUp off = blown_up(records, scores, observations);
   std::vector<std::pair<std::string, std::vector<std::uint32_t>>> findings;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto& record = records[i];
     if (record.status == ChainStatus::failed)
       warnings.push_back(fmt::format("chain {} failed and is left out: {}", record.chain, record.reason));
     const double own = record.monitor.training_log_likelihood / double(observations);
-    // What is not a number compares as false: it has to be asked for.
-    const bool poor = !std::isfinite(own) || usual - own > kBlownUpDeficit;
-    const bool has_score = scores[i].draws > 0;
-    const bool off = has_score && (!std::isfinite(scores[i].lppd) || scores[i].rmse > 2 * usual_error ||
-                                   (!errors.empty() && !std::isfinite(scores[i].rmse)));
-    if (record.status == ChainStatus::complete && (poor || off))
+    if (off.chains[i])
       warnings.push_back(
           fmt::format("chain {} has blown up: training log-likelihood per row {:.2f} (median of chains "
                       "{:.2f}), |theta|^2/d {:.2g}"
                       "; lower step_size or turn_angle, or look at trace/",
-                      record.chain, own, usual, record.monitor.squared_norm_per_dim));
+                      record.chain, own, off.usual_likelihood, record.monitor.squared_norm_per_dim));
     for (const auto& finding : record.findings) {
       auto known =
           std::find_if(findings.begin(), findings.end(), [&](const auto& f) { return f.first == finding; });

@@ -19,6 +19,15 @@ struct ChainScore {
 };
 using ChainScores = std::vector<ChainScore>;
 
+/// Which complete chains have left the region where the others are: a training log-likelihood or test metrics
+/// far from the others', or not numbers at all.
+struct BlownUp {
+  std::vector<bool> chains;     ///< one a record
+  double usual_likelihood = 0;  ///< median over the complete chains, per observation
+};
+BlownUp blown_up(std::span<const ChainRecord> records, std::span<const ChainScore> scores,
+                 std::size_t observations);
+
 /// Failed and blown-up chains and the findings of samplers and monitors, one sentence each; the same finding
 /// of many chains is said once.
 /// @param observations  N, to compare training log-likelihoods per observation

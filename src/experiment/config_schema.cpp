@@ -182,7 +182,6 @@ constexpr auto kRegression =
     Condition{"regr, mean_regr with Calibration", [](const Config& c) {
                 return evaluates(c, "Calibration") && (c.data.task == "regr" || c.data.task == "mean_regr");
               }};
-constexpr auto kClasses = Condition{"class", [](const Config& c) { return c.data.task == "class"; }};
 constexpr auto kClassification = Condition{"class with Calibration", [](const Config& c) {
                                              return evaluates(c, "Calibration") && c.data.task == "class";
                                            }};
@@ -766,7 +765,7 @@ std::vector<Key> make_keys() {
       {"evaluation_args.datapoint_limit", SMILE_AT(evaluation_args.datapoint_limit),
        "evaluate only so many test rows; null: all", always, at_least(1)},
       {"evaluation_args.ood", SMILE_AT(evaluation_args.ood),
-       "file of an out-of-distribution set: how well uncertainty tells it from the test set", kClasses},
+       "file of an out-of-distribution set: how well uncertainty tells it from the test set", always},
   };
 }
 #undef SMILE_AT

@@ -80,7 +80,7 @@ Experiment prepare(const Config& given) {
     throw Error("training.sampler.params_frozen", "freezing parameters is not available in this build",
                 "leave the list empty");
   e.warnings = std::move(dataset.warnings);
-  if (config.evaluation_args.ood && !e.is_regression())
+  if (config.evaluation_args.ood)
     e.out_of_distribution = load_prediction_rows(*config.evaluation_args.ood, table_options(config), e.info);
   if (config.evaluation_args.pred_sampling_factor != 1)
     e.warnings.push_back("evaluation_args.pred_sampling_factor: one predictive draw a stored sample is used");

@@ -28,7 +28,7 @@ struct Experiment {
   ParameterLayout layout;
   MemberData training;  ///< training and validation rows
   std::shared_ptr<const FcnData<float>> test_rows;
-  std::optional<PredictionRows> out_of_distribution;  ///< of `evaluation_args.ood`, for classification
+  std::optional<PredictionRows> out_of_distribution;  ///< of `evaluation_args.ood`
   std::shared_ptr<const Prior> prior;
   RunLengths lengths;
   std::vector<std::string> warnings;

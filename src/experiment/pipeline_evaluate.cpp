@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -18,6 +19,7 @@
 #include "smile/evaluation/json.hpp"
 #include "smile/evaluation/ranking.hpp"
 #include "smile/evaluation/regression.hpp"
+#include "smile/experiment/diagnosis.hpp"
 
 namespace smile::experiment {
 namespace {
@@ -67,23 +69,24 @@ struct Evaluation {
     classification.bins = std::size_t(e.config.evaluation_args.ece_bins);
     return classification;
   }
-  std::vector<std::uint32_t> labels() const {
-    std::vector<std::uint32_t> labels(e.test.rows);
-    for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = std::uint32_t(e.test.targets[i]);
-    return labels;
-  }
 };
 
 /// One accumulator for every task.
 class Predictive {
  public:
+  /// On the test rows.
   Predictive(const Evaluation& evaluation, std::vector<std::size_t> draws_per_chain)
+      : Predictive(evaluation, evaluation.e.test.targets, std::move(draws_per_chain),
+                   evaluation.regression()) {}
+  /// On other rows.
+  Predictive(const Evaluation& evaluation, std::span<const double> targets,
+             std::vector<std::size_t> draws_per_chain, RegressionOptions options)
       : task_(evaluation.e.config.task()), outputs_(evaluation.e.spec.outputs()) {
     if (evaluation.e.is_regression())
-      regression_.emplace(evaluation.e.test.targets, std::move(draws_per_chain), evaluation.regression());
+      regression_.emplace(targets, std::move(draws_per_chain), std::move(options));
     else
-      classification_.emplace(evaluation.labels(), outputs_, std::move(draws_per_chain),
-                              evaluation.classification());
+      classification_.emplace(std::vector<std::uint32_t>(targets.begin(), targets.end()), outputs_,
+                              std::move(draws_per_chain), evaluation.classification());
   }
   void add(std::size_t chain, std::size_t draw, std::span<const float> position,
            std::span<const float> outputs) {
@@ -287,6 +290,8 @@ void diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, 
   using nlohmann::ordered_json;
   ordered_json out;
   out["draws_per_chain"] = f.draws;
+  out["chains_used"] = ordered_json::array();
+  for (const auto& chain : chains) out["chains_used"].push_back(chain.chain);
   out["parameters"] = ordered_json::parse(to_json(of_parameters));
   out["predictions"] = ordered_json::parse(to_json(of_predictions));
   out["quantities"] = ordered_json::parse(to_json(std::span<const QuantityDiagnostics>(quantities)));
@@ -313,24 +318,75 @@ void evaluate_orderings(const Evaluation& evaluation, Predictive& predictive, st
   write_npz(evaluation.file("lppd_orderings.npz"), arrays);
 }
 
-/// Total and epistemic uncertainty on the set of `evaluation_args.ood`, and how well they tell it from the
-/// test set.
+/// Scores of rows that should be higher out of distribution, in nats.   @shape [rows] each
+struct Novelty {
+  std::vector<double> entropy, mutual_information;
+  std::vector<double> surprise;  ///< −log p̄ of the target, or of the predicted class where there is none
+};
+
+/// Classification: entropy and mutual information of p̄. Regression: entropy of the Normal with the mixture's
+/// moments, and how much smaller it would be without the spread of the means.
+Novelty novelty(const Experiment& e, Predictive& predictive, bool has_targets) {
+  Novelty out;
+  if (e.is_regression()) {
+    const PointwisePredictive p = predictive.regression().pointwise();
+    constexpr double kEntropyOfNormal = 1.4189385332046727;  // ½ log(2πe)
+    for (std::size_t i = 0; i < p.mean.size(); ++i) {
+      const double total = std::hypot(p.aleatoric_sd[i], p.epistemic_sd[i]);
+      out.entropy.push_back(kEntropyOfNormal + std::log(total));
+      out.mutual_information.push_back(std::log(total / p.aleatoric_sd[i]));
+    }
+    if (has_targets) out.surprise = predictive.regression().pointwise_lppd();
+  } else {
+    const ClassificationMetrics m = predictive.classification().metrics();
+    out.entropy = m.entropy;
+    out.mutual_information = m.mutual_information;
+    if (has_targets) {
+      out.surprise = predictive.classification().pointwise_lppd();
+    } else {
+      const auto p = predictive.classification().mean_probabilities();
+      for (std::size_t i = 0; i < m.points; ++i)
+        out.surprise.push_back(
+            std::log(*std::max_element(p.begin() + std::ptrdiff_t(i * m.classes),
+                                       p.begin() + std::ptrdiff_t((i + 1) * m.classes))));
+    }
+  }
+  for (double& v : out.surprise) v = -v;
+  return out;
+}
+
+/// How well the predictions tell the set of `evaluation_args.ood` from the test set.
 void evaluate_out_of_distribution(Evaluation& evaluation, const PredictionRows& rows,
-                                  std::span<const ChainDraws> chains, const ClassificationMetrics& test,
+                                  std::span<const ChainDraws> chains, Predictive& test,
                                   std::size_t threads) {
   const Experiment& e = evaluation.e;
-  const auto data = std::make_shared<const FcnData<float>>(rows.rows, e.info.inputs(), rows.features,
-                                                           std::vector<double>(rows.rows));
-  UncertaintyAccumulator uncertainty(rows.rows, e.spec.outputs());
+  const bool has_targets = !rows.targets.empty();
+  const std::vector<double> targets = has_targets ? rows.targets : std::vector<double>(rows.rows);
+  const auto data = std::make_shared<const FcnData<float>>(rows.rows, e.info.inputs(), rows.features, targets);
+  std::vector<std::size_t> counts;
+  for (const auto& chain : chains) counts.push_back(chain.count);
+  RegressionOptions options = evaluation.regression();
+  options.nominal_coverages.clear();
+  Predictive predictive(evaluation, targets, counts, options);
   for_each_prediction(
       e.spec, data, chains, threads,
-      [&](std::size_t, std::size_t, std::span<const float>, std::span<const float> outputs) {
-        uncertainty.add(outputs);
-      },
+      [&](std::size_t chain, std::size_t draw, std::span<const float> position,
+          std::span<const float> outputs) { predictive.add(chain, draw, position, outputs); },
       [](std::size_t) { return true; });
-  evaluation.table.sampling("OOD AUROC of entropy", ood_auroc(test.entropy, uncertainty.entropy()));
-  evaluation.table.sampling("OOD AUROC of mutual information",
-                            ood_auroc(test.mutual_information, uncertainty.mutual_information()));
+  const Novelty inside = novelty(e, test, has_targets), outside = novelty(e, predictive, has_targets);
+  std::vector<NamedArray> arrays;
+  const auto compare = [&](const char* metric, const char* name, const std::vector<double>& in,
+                           const std::vector<double>& out) {
+    if (in.empty() || out.empty()) return;  // a log-density needs targets
+    evaluation.table.sampling(metric, ood_auroc(in, out));
+    arrays.push_back({std::string("test_") + name, NpyArray({in.size()}, std::span(in))});
+    arrays.push_back({std::string("ood_") + name, NpyArray({out.size()}, std::span(out))});
+  };
+  compare("OOD AUROC of entropy", "entropy", inside.entropy, outside.entropy);
+  compare("OOD AUROC of mutual information", "mutual_information", inside.mutual_information,
+          outside.mutual_information);
+  compare("OOD AUROC of log-density", "surprise", inside.surprise, outside.surprise);
+  write_npz(evaluation.file("ood.npz"), arrays);
 }
 
 void write_arrays(Evaluation& evaluation, Predictive& predictive, const LppdMetrics& lppd) {
@@ -342,7 +398,11 @@ void write_arrays(Evaluation& evaluation, Predictive& predictive, const LppdMetr
   };
   put("target", {n}, e.test.targets);
   if (e.is_regression()) {
-    put("mean", {n}, predictive.regression().pointwise_mean());
+    const PointwisePredictive pointwise = predictive.regression().pointwise();
+    put("mean", {n}, pointwise.mean);
+    put("aleatoric_sd", {n}, pointwise.aleatoric_sd);
+    put("epistemic_sd", {n}, pointwise.epistemic_sd);
+    put("pit", {n}, pointwise.pit);
     put("lppd", {n}, predictive.regression().pointwise_lppd());
   } else {
     put("probabilities", {n, e.spec.outputs()}, predictive.classification().mean_probabilities());
@@ -427,9 +487,9 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
     write_file_atomically(evaluation.file("sampling.json"), to_json(m, true) + "\n");
     write_arrays(evaluation, predictive, m.lppd);
     lppd = m.lppd.chainwise;
-    if (e.out_of_distribution)
-      evaluate_out_of_distribution(evaluation, *e.out_of_distribution, chains, m, threads);
   }
+  if (e.out_of_distribution)
+    evaluate_out_of_distribution(evaluation, *e.out_of_distribution, chains, predictive, threads);
   for (std::size_t i = 0; i < chains.size(); ++i)
     scores[chains[i].chain] = {chains[i].count, lppd[i], rmse.empty() ? kNone : rmse[i]};
   if (wants(wanted, "LppdCum")) evaluate_orderings(evaluation, predictive, chains.size());
@@ -456,6 +516,18 @@ void write_summary(const Evaluation& evaluation, const RunSummary& summary) {
                               {"sampling", number(row.sampling)}});
   out["warnings"] = summary.warnings;
   write_file_atomically(evaluation.file("metrics.json"), out.dump(2) + "\n");
+}
+
+/// Adds the verdicts to eval/diagnostics.json, from the files that are there by now.
+void write_diagnosis(const Evaluation& evaluation) {
+  using nlohmann::ordered_json;
+  const fs::path path = evaluation.file("diagnostics.json");
+  std::ifstream in(path);
+  ordered_json out = ordered_json::parse(in, nullptr, false);
+  if (!out.is_object()) out = ordered_json::object();
+  out.update(ordered_json::parse(to_json(diagnose_run(evaluation.directory.path()))));
+  out.erase("directory"), out.erase("status");  // may change later
+  write_file_atomically(path, out.dump(1) + "\n");
 }
 
 }  // namespace
@@ -493,6 +565,7 @@ bool evaluate(const Experiment& e, const RunDirectory& directory, const RunOptio
   summary.metrics = evaluation.table.rows;
   summary.warnings.insert(summary.warnings.end(), evaluation.warnings.begin(), evaluation.warnings.end());
   write_summary(evaluation, summary);
+  write_diagnosis(evaluation);
   return true;
 }
 

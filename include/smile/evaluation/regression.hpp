@@ -54,6 +54,19 @@ struct RegressionMetrics {
   std::optional<PredictionPlace> nonfinite;
 };
 
+/// The predictive mixture of each test point by itself.   @shape [n] each
+struct PointwisePredictive {
+  std::vector<double> mean;
+  std::vector<double> aleatoric_sd;  ///< sqrt of the mean of the draws' σ²
+  std::vector<double> epistemic_sd;  ///< sd of the draws' means, divisor their number
+  /// F̄(y) = mean over the draws of Φ((y − mean)/σ). Uniform where the predictive is calibrated; y lies in the
+  /// central interval of coverage c (between exact quantiles of the mixture) where |2F̄(y) − 1| ≤ c.
+  std::vector<double> pit;
+
+  /// Share of the points whose target lies in their central interval; NaN where a pit is NaN.
+  double coverage(double nominal) const;
+};
+
 /// Takes the predictions of one draw (or of a batch of its rows) at a time. Memory: O((K + grid) · n), and
 /// the predictive draws for the intervals within `interval_bytes`. Not for use from several threads at once.
 class RegressionAccumulator {
@@ -87,6 +100,7 @@ class RegressionAccumulator {
   /// @throws Error when draws or rows are missing
   RegressionMetrics metrics() const;
 
+  PointwisePredictive pointwise() const;
   /// Mean of the predictive means and log p̄(y|x) of each test point.   @shape [n] each
   std::vector<double> pointwise_mean() const;
   std::vector<double> pointwise_lppd() const;

@@ -121,6 +121,36 @@ TEST(Regression, row_batches_may_be_the_outer_loop_and_chains_come_in_any_order)
   EXPECT_EQ(a.intervals[1].width, b.intervals[1].width);
 }
 
+TEST(Regression, the_mixture_of_each_point_equals_its_definition) {
+  const Example e;
+  RegressionAccumulator accumulator(e.y, e.draws);
+  for (std::size_t k = 0; k < e.draws.size(); ++k)
+    for (std::size_t s = 0; s < e.draws[k]; ++s) accumulator.add<double>(k, s, e.mean[k][s], e.log_sd[k][s]);
+  const PointwisePredictive pointwise = accumulator.pointwise();
+  ASSERT_EQ(pointwise.pit.size(), Example::kRows);
+  std::size_t inside = 0;
+  for (std::size_t i = 0; i < Example::kRows; ++i) {
+    double mean = 0, noise = 0, below = 0, squares = 0, count = 16;
+    for (std::size_t k = 0; k < e.draws.size(); ++k)
+      for (std::size_t s = 0; s < e.draws[k]; ++s) {
+        const double sd = std::exp(e.log_sd[k][s][i]);
+        mean += e.mean[k][s][i] / count;
+        noise += sd * sd / count;
+        below += 0.5 * (1 + std::erf((e.y[i] - e.mean[k][s][i]) / sd / std::numbers::sqrt2)) / count;
+      }
+    for (std::size_t k = 0; k < e.draws.size(); ++k)
+      for (std::size_t s = 0; s < e.draws[k]; ++s)
+        squares += (e.mean[k][s][i] - mean) * (e.mean[k][s][i] - mean) / count;
+    EXPECT_NEAR(pointwise.mean[i], mean, 1e-12);
+    EXPECT_NEAR(pointwise.aleatoric_sd[i], std::sqrt(noise), 1e-12);
+    EXPECT_NEAR(pointwise.epistemic_sd[i], std::sqrt(squares), 1e-10);
+    EXPECT_NEAR(pointwise.pit[i], below, 1e-12);
+    inside += below >= 0.05 && below <= 0.95;
+  }
+  EXPECT_DOUBLE_EQ(pointwise.coverage(0.9), double(inside) / Example::kRows);
+  EXPECT_EQ(pointwise.coverage(1), 1);
+}
+
 TEST(Regression, one_sample_by_hand) {
   const std::vector<double> y = {1, -2}, mean = {0, -2};
   RegressionAccumulator accumulator(y, {1}, {.target_scale = 10, .nominal_coverages = {}});

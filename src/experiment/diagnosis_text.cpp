@@ -1,0 +1,136 @@
+/// A diagnosis as JSON and as text.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "smile/experiment/diagnosis.hpp"
+
+namespace smile {
+namespace {
+
+using nlohmann::ordered_json;
+using Weight = Finding::Weight;
+
+ordered_json number(double value) {
+  if (std::isnan(value)) return nullptr;
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+const char* name_of(Weight weight) {
+  switch (weight) {
+    case Weight::note:
+      return "note";
+    case Weight::warning:
+      return "warning";
+    case Weight::failure:
+      break;
+  }
+  return "failure";
+}
+
+ordered_json json_of(const std::vector<Finding>& findings) {
+  ordered_json out = ordered_json::array();
+  for (const Finding& f : findings)
+    out.push_back({{"weight", name_of(f.weight)}, {"code", f.code}, {"text", f.text}, {"advice", f.advice}});
+  return out;
+}
+
+ordered_json json_of(const ChainDiagnosis& d) {
+  ordered_json refusals = ordered_json::object();
+  for (const auto& [cause, count] : d.refusals) refusals[cause] = count;
+  return {{"chain", d.chain},
+          {"verdict", name_of(d.verdict)},
+          {"steps", d.steps},
+          {"warmup_steps", d.warmup_steps},
+          {"total_steps", d.total_steps},
+          {"draws", d.draws},
+          {"test_lppd", number(d.test_lppd)},
+          {"training_log_likelihood_per_row", number(d.training_log_likelihood)},
+          {"squared_norm_per_dim", number(d.squared_norm_per_dim)},
+          {"reset_frequency", number(d.reset_frequency)},
+          {"expected_reset_frequency", number(d.expected_reset_frequency)},
+          {"divergences", d.divergences},
+          {"refusals", refusals},
+          {"gamma_shape", number(d.gamma_shape)},
+          {"gamma_scale", number(d.gamma_scale)},
+          {"kolmogorov_distance", number(d.kolmogorov_distance)},
+          {"step_size_first", number(d.step_size_first)},
+          {"step_size_after_warmup", number(d.step_size_after_warmup)},
+          {"step_size_last", number(d.step_size_last)},
+          {"step_size_smallest", number(d.step_size_smallest)},
+          {"step_size_largest", number(d.step_size_largest)},
+          {"step_size_drifted", d.step_size_drifted},
+          {"gradient_rms", number(d.gradient_rms)},
+          {"seconds_per_step", number(d.seconds_per_step)},
+          {"gradients_per_second", number(d.gradients_per_second)},
+          {"chainwise_rhat_parameters", number(d.chainwise_rhat_parameters)},
+          {"chainwise_rhat_predictions", number(d.chainwise_rhat_predictions)},
+          {"still_quantities", d.still_quantities},
+          {"findings", json_of(d.findings)}};
+}
+
+std::string text_of(const Finding& f, const char* indent) {
+  return fmt::format("{}{}: {}{}\n", indent, name_of(f.weight), f.text,
+                     f.advice.empty() ? "" : "; try: " + f.advice);
+}
+
+/// The numbers that a reader of a verdict asks for first.
+std::string facts_of(const ChainDiagnosis& d) {
+  std::string text;
+  const auto add = [&](const std::string& fact) { text += (text.empty() ? "" : ", ") + fact; };
+  if (d.steps == 0) return "has not begun";
+  add(d.steps < d.total_steps ? fmt::format("{} of {} steps", d.steps, d.total_steps)
+                              : fmt::format("{} steps", d.steps));
+  add(fmt::format("{} draws", d.draws));
+  if (std::isfinite(d.test_lppd)) add(fmt::format("test LPPD {:.3f}", d.test_lppd));
+  if (std::isfinite(d.reset_frequency))
+    add(std::isfinite(d.expected_reset_frequency)
+            ? fmt::format("resets {:.2g} % (expected {:.2g} %)", 100 * d.reset_frequency,
+                          100 * d.expected_reset_frequency)
+            : fmt::format("refused {:.2g} %", 100 * d.reset_frequency));
+  add(fmt::format("step size {:.3g}", d.step_size_last));
+  if (std::isfinite(d.chainwise_rhat_predictions))
+    add(fmt::format("chain-wise R-hat {:.2f} of predictions, {:.2f} of parameters",
+                    d.chainwise_rhat_predictions, d.chainwise_rhat_parameters));
+  return text;
+}
+
+std::string summary_of(const RunDiagnosis& run) {
+  const std::size_t good = run.count(Verdict::sound) + run.count(Verdict::sound_with_remarks);
+  if (good == run.chains.size()) return fmt::format("all {} chains are sound", good);
+  std::string text = fmt::format("{} of {} chains are sound", good, run.chains.size());
+  for (const Verdict verdict : {Verdict::doubtful, Verdict::incomplete, Verdict::failed}) {
+    std::string which;
+    for (const ChainDiagnosis& d : run.chains)
+      if (d.verdict == verdict) which += fmt::format("{}{}", which.empty() ? "" : ", ", d.chain);
+    if (!which.empty()) text += fmt::format("; {}: {}", smile::name_of(verdict), which);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_json(const RunDiagnosis& run) {
+  ordered_json out = {{"directory", run.directory},
+                      {"status", run.status},
+                      {"summary", summary_of(run)},
+                      {"findings", json_of(run.findings)},
+                      {"chains", ordered_json::array()}};
+  for (const ChainDiagnosis& chain : run.chains) out["chains"].push_back(json_of(chain));
+  return out.dump(1) + "\n";
+}
+
+std::string to_text(const RunDiagnosis& run) {
+  std::string text = fmt::format("{} ({}): {}\n", run.directory, run.status, summary_of(run));
+  for (const ChainDiagnosis& d : run.chains) {
+    text += fmt::format("chain {}: {}. {}\n", d.chain, smile::name_of(d.verdict), facts_of(d));
+    for (const Finding& f : d.findings) text += text_of(f, "  ");
+  }
+  if (!run.findings.empty()) text += "all chains together\n";
+  for (const Finding& f : run.findings) text += text_of(f, "  ");
+  return text;
+}
+
+}  // namespace smile
