@@ -7,7 +7,7 @@ packages=(g++ cmake ninja-build pkg-config zlib1g-dev libjpeg-dev libpng-dev lib
           libboost-dev libboost-math-dev librandom123-dev libhwy-dev libeigen3-dev)
 for argument in "$@"; do
   case "$argument" in
-    --tests) packages+=(libgtest-dev libgmock-dev python3) ;;
+    --tests) packages+=(libgtest-dev libgmock-dev python3 chromium) ;;
     *) echo "error: $argument: unknown option; use --tests or nothing" >&2; exit 2 ;;
   esac
 done

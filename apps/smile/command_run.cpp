@@ -15,6 +15,7 @@ namespace smile::program {
 namespace {
 
 std::atomic<bool> stop_requested{false};
+std::atomic<bool> snapshot_requested{false};
 
 extern "C" void request_stop(int signal) {
   stop_requested.store(true);
@@ -22,10 +23,14 @@ extern "C" void request_stop(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
+extern "C" void request_snapshot(int) {
+  snapshot_requested.store(true);
+}
+
 struct RunArguments : ConfigArguments {
   std::string out, device;
   int threads = 0;
-  bool resume = false, quiet = false;
+  bool resume = false, quiet = false, no_report = false;
 };
 
 void print_ending(const RunSummary& summary, const std::string& again) {
@@ -58,12 +63,14 @@ int run(const RunArguments& arguments) {
   }
   std::signal(SIGXFSZ,
               SIG_IGN);  // a file at its size limit is an error of the write, not the end of the program
+  options.snapshot = &snapshot_requested;
+  std::signal(SIGUSR1, request_snapshot);
   std::signal(SIGINT, request_stop);
   std::signal(SIGTERM, request_stop);
 
   if (!arguments.search.empty()) {
-    options.on_run_done = [](const RunSummary& run) {
-      if (!run.metrics.empty()) write_report(run.directory);
+    options.on_run_done = [&](const RunSummary& run) {
+      if (!run.metrics.empty() && !arguments.no_report) write_report(run.directory);
     };
     const SweepSummary summary = run_sweep(arguments.config, settings, arguments.search, options);
     fmt::print("{}", sweep_table(summary));
@@ -75,7 +82,7 @@ int run(const RunArguments& arguments) {
   const RunSummary summary = run_experiment(config, options);
   if (!summary.metrics.empty()) {
     fmt::print("{}", metrics_table(summary));
-    fmt::print("report: {}\n", write_report(summary.directory));
+    if (!arguments.no_report) fmt::print("report: {}\n", write_report(summary.directory));
   }
   std::string again = fmt::format("smile run {}", arguments.config);
   for (const std::string& setting : arguments.set) again += fmt::format(" --set '{}'", setting);
@@ -97,6 +104,7 @@ void add_run(CLI::App& program, Action& action) {
       ->type_name("N");
   command->add_flag("--resume", arguments->resume, "go on with an interrupted run");
   command->add_option("--device", arguments->device, "cpu or cuda")->type_name("NAME");
+  command->add_flag("--no-report", arguments->no_report, "leave out report.html");
   command->add_flag("--quiet", arguments->quiet, "no progress, no warnings");
   command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
 }

@@ -19,7 +19,8 @@ void add_unavailable(CLI::App& program, Action& action) {
     command->callback([&action, name] {
       action = [name]() -> int {
         throw Error("smile " + name, "not available in this build",
-                    "the commands of this build are run, analytic, check, list, evaluate, predict, report");
+                    "the commands of this build are run, analytic, check, list, evaluate, predict, report, "
+                    "diagnose, status");
       };
     });
   }

@@ -23,6 +23,8 @@ void add_list(CLI::App& program, Action& action);
 void add_evaluate(CLI::App& program, Action& action);
 void add_predict(CLI::App& program, Action& action);
 void add_report(CLI::App& program, Action& action);
+void add_diagnose(CLI::App& program, Action& action);
+void add_status(CLI::App& program, Action& action);
 /// Commands that are known and not there yet.
 void add_unavailable(CLI::App& program, Action& action);
 

@@ -46,6 +46,8 @@ int main(int argc, char** argv) {
   smile::program::add_evaluate(program, action);
   smile::program::add_predict(program, action);
   smile::program::add_report(program, action);
+  smile::program::add_diagnose(program, action);
+  smile::program::add_status(program, action);
   smile::program::add_unavailable(program, action);
 
   // A wrong command is told with the right ones; CLI11 would only say that the word was not expected.

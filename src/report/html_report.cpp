@@ -2,377 +2,261 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <limits>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "report/figures.hpp"
 #include "report/page.hpp"
 #include "report/plot.hpp"
+#include "report/run_files.hpp"
 #include "smile/data/atomic_file.hpp"
-#include "smile/error.hpp"
 
 namespace smile {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::ordered_json;
+using report::Cell;
+using report::element;
 using report::escaped;
+using report::grouped;
 using report::number;
-using report::Plot;
-using report::Point;
-using report::Scale;
+using report::ordered_json;
+using report::RunFiles;
+using report::value;
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-std::string text_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
-    throw Error(path.string(), "cannot be read", "evaluate the run with smile evaluate", ErrorKind::run);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
+std::string percent(double share) {
+  return std::isnan(share) ? std::string("–") : fmt::format("{:.1f} %", 100 * share);
 }
 
-/// A JSON file; an empty object where it is not there (a phase that was not asked for).
-ordered_json json_of(const fs::path& path) {
-  if (!fs::exists(path)) return ordered_json::object();
-  ordered_json json = ordered_json::parse(text_of(path), nullptr, false);
-  if (json.is_discarded())
-    throw Error(path.string(), "is not valid JSON", "evaluate the run anew with smile evaluate",
-                ErrorKind::run);
-  return json;
-}
-
-/// Numbers of our JSON files: non-finite ones are strings, what does not apply is null.
-double value(const ordered_json& json, const char* key) {
-  if (!json.is_object() || !json.contains(key)) return kNone;
-  const auto& v = json[key];
-  if (v.is_number()) return v.get<double>();
-  if (v.is_string() && v == "inf") return std::numeric_limits<double>::infinity();
-  if (v.is_string() && v == "-inf") return -std::numeric_limits<double>::infinity();
-  return kNone;
-}
-double element(const ordered_json& v) {
-  return v.is_number() ? v.get<double>() : kNone;
-}
-
-/// Columns of a trace by name; cells that are empty are NaN.
-class Trace {
- public:
-  explicit Trace(const fs::path& path) {
-    std::ifstream in(path);
-    std::string line;
-    if (std::getline(in, line)) names_ = split(line);
-    while (std::getline(in, line)) rows_.push_back(split(line));
-  }
-  std::vector<Point> points(const std::string& x, const std::string& y) const {
-    const std::size_t i = column(x), j = column(y);
-    std::vector<Point> out;
-    for (const auto& row : rows_)
-      if (row.size() > std::max(i, j)) out.push_back({parse(row[i]), parse(row[j])});
-    return out;
-  }
-
- private:
-  static std::vector<std::string> split(const std::string& line) {
-    std::vector<std::string> cells(1);
-    for (const char c : line) {
-      if (c == ',')
-        cells.emplace_back();
-      else
-        cells.back() += c;
-    }
-    return cells;
-  }
-  static double parse(const std::string& cell) {
-    char* end = nullptr;
-    const double v = std::strtod(cell.c_str(), &end);
-    return end == cell.c_str() ? kNone : v;
-  }
-  std::size_t column(const std::string& name) const {
-    return std::size_t(std::find(names_.begin(), names_.end(), name) - names_.begin());
-  }
-  std::vector<std::string> names_;
-  std::vector<std::vector<std::string>> rows_;
-};
-
-/// At most some 400 points: more only make the page heavy.
-std::vector<Point> thinned(std::vector<Point> points) {
-  const std::size_t every = points.size() / 400 + 1;
-  std::vector<Point> out;
-  for (std::size_t i = 0; i < points.size(); i += every) out.push_back(points[i]);
-  if (!points.empty() && (points.size() - 1) % every != 0) out.push_back(points.back());
-  return out;
-}
-
-struct Files {
-  fs::path run;
-  ordered_json state, metrics, sampling, members, diagnostics, chains;
-  std::string config;
-};
-
-Files read_files(const fs::path& run) {
-  if (!fs::exists(run / "eval" / "metrics.json"))
-    throw Error(run.string(), "the run has not been evaluated",
-                "let it finish (smile run … --resume) or use smile evaluate");
-  const fs::path eval = run / "eval";
-  return {run,
-          json_of(run / "status.json"),
-          json_of(eval / "metrics.json"),
-          json_of(eval / "sampling.json"),
-          json_of(eval / "ensemble_initialization.json"),
-          json_of(eval / "diagnostics.json"),
-          json_of(eval / "chains.json"),
-          text_of(run / "config.yaml")};
-}
-
-std::string head(const Files& f) {
-  const std::string name =
-      f.run.filename().empty() ? f.run.parent_path().filename().string() : f.run.filename().string();
+std::string head(const RunFiles& run) {
+  const double failed = value(run.metrics, "failed_chains");
   return fmt::format(
-      "<h1>{}</h1>\n<p class=\"quiet\">{} · {} draws of {} chains{} · written {} · smile {}</p>\n",
-      escaped(name), escaped(f.state.value("status", "")), f.metrics.value("draws", 0),
-      f.metrics.value("chains", 0),
-      f.metrics.value("failed_chains", 0) > 0
-          ? fmt::format(" ({} failed)", f.metrics.value("failed_chains", 0))
-          : "",
-      escaped(f.state.value("time", "")), escaped(f.state.value("version", "")));
+      "<h1>{}</h1>\n<p class=\"quiet\">{} on {} · {} draws of {} chains{} · {} {} · smile {}</p>\n",
+      escaped(run.config.experiment_name), escaped(run.config.training.sampler.name),
+      escaped(fs::path(run.config.data.path).filename().string()), grouped(value(run.metrics, "draws")),
+      value(run.metrics, "chains"), failed > 0 ? fmt::format(" ({} failed)", failed) : "",
+      escaped(run.state.value("status", "")), escaped(run.state.value("time", "").substr(0, 10)),
+      escaped(run.state.value("version", "")));
 }
 
-std::string warnings(const Files& f) {
-  std::string out;
-  if (!f.metrics.contains("warnings")) return out;
-  for (const auto& w : f.metrics["warnings"])
-    out += fmt::format("<p class=\"warning\">{}</p>\n", escaped(w.get<std::string>()));
+std::string tile(const std::string& what, const std::string& value, const std::string& than) {
+  return fmt::format(
+      "<div class=\"tile\"><div class=\"what\">{}</div><div class=\"value\">{}</div><div "
+      "class=\"than\">{}</div></div>\n",
+      escaped(what), escaped(value), escaped(than));
+}
+
+/// The chains that the diagnosis calls sound, and all.
+std::pair<std::size_t, std::size_t> sound_chains(const RunFiles& run) {
+  std::size_t sound = 0, all = 0;
+  if (run.diagnostics.contains("chains"))
+    for (const auto& chain : run.diagnostics["chains"])
+      ++all, sound += chain.value("verdict", "").starts_with("sound");
+  return {sound, all};
+}
+
+std::string tiles(const RunFiles& run) {
+  const double before = run.metric("LPPD", "ensemble_initialization"), after = run.metric("LPPD");
+  std::string lppd_than = "warm-started ensemble " + number(before);
+  if (std::isfinite(before) && std::isfinite(after))
+    lppd_than += fmt::format(" ({}{:.3g})", after < before ? "−" : "+", std::abs(after - before));
+  const char* error = run.is_regression() ? "RMSE" : "accuracy";
+  std::string out = tile("LPPD of the sampler (test rows)", number(after), lppd_than) +
+                    tile(fmt::format("{} of the sampler", error), number(run.metric(error)),
+                         "warm-started ensemble " + number(run.metric(error, "ensemble_initialization")));
+  if (run.is_regression())
+    out += tile("90 % intervals hold", percent(report::coverage_of_intervals(run, 0.9)),
+                fmt::format("of {} test targets", grouped(double(run.array("target").size()))));
+  else
+    out += tile("Calibration error (ECE)", number(run.metric("ECE")),
+                "warm-started ensemble " + number(run.metric("ECE", "ensemble_initialization")));
+  const auto [sound, all] = sound_chains(run);
+  out += tile("Sound chains", fmt::format("{} of {}", sound, all),
+              all == sound ? "see below for each" : "the others are named below");
+  return "<div class=\"tiles\">\n" + out + "</div>\n";
+}
+
+std::string note(const std::string& weight, const std::string& text, const std::string& advice) {
+  return fmt::format(
+      "<p class=\"note {}\">{}{}</p>\n", weight, escaped(text),
+      advice.empty() ? "" : fmt::format(" <span class=\"try\">Try: {}.</span>", escaped(advice)));
+}
+
+/// Everything that may mislead; three at first, the rest a click away.
+std::string warnings(const RunFiles& run) {
+  std::vector<std::string> notes;
+  if (run.diagnostics.contains("findings"))
+    for (const auto& f : run.diagnostics["findings"])
+      if (f.value("weight", "") != "note")
+        notes.push_back(note(f.value("weight", ""), f.value("text", ""), f.value("advice", "")));
+  if (run.metrics.contains("warnings"))
+    for (const auto& w : run.metrics["warnings"]) notes.push_back(note("warning", w.get<std::string>(), ""));
+  const auto [sound, all] = sound_chains(run);
+  if (notes.empty() && sound == all) return note("good", "No warnings.", "");
+  std::string out, rest;
+  constexpr std::size_t kShown = 3;
+  for (std::size_t i = 0; i < notes.size(); ++i) (i < kShown ? out : rest) += notes[i];
+  if (!rest.empty())
+    out += fmt::format("<details><summary>{} more</summary>{}</details>\n", notes.size() - kShown, rest);
+  if (notes.empty()) out = note("warning", "Some chains are not sound; see the table of chains.", "");
   return out;
 }
 
-std::string metrics_section(const Files& f) {
-  std::vector<std::vector<std::string>> rows;
-  for (const auto& row : f.metrics["metrics"])
+std::string first_screen(const RunFiles& run) {
+  return head(run) + "<div class=\"first\">\n<div>\n" + tiles(run) + warnings(run) +
+         "<p class=\"quiet\">LPPD: mean log predictive density of a test row, in nats; more is better. The "
+         "sampler moves "
+         "each network of the warm-started ensemble through its posterior: what it adds is the "
+         "difference.</p>\n</div>\n" +
+         report::calibration_figure(run) + "</div>\n";
+}
+
+std::string metrics_section(const RunFiles& run) {
+  std::vector<std::vector<Cell>> rows;
+  for (const auto& row : run.metrics["metrics"])
     rows.push_back({row.value("name", ""), number(value(row, "ensemble_initialization")),
                     number(value(row, "sampling"))});
-  return "<h2>Test metrics</h2>\n" + report::table({"metric", "ensemble", "sampling"}, rows) +
-         "<p class=\"quiet\">Ensemble: the warm-started networks alone. Sampling: all stored draws of all "
-         "chains. LPPD is the "
-         "mean log predictive density of a test point; more is better.</p>\n";
+  return "<h2>Test metrics</h2>\n" + report::table({"metric", "warm-started ensemble", "sampler"}, rows) +
+         "<p class=\"quiet\">LPPD is the mean log predictive density of a test row: more is better. The "
+         "ensemble is the "
+         "networks that the chains start from; the sampler is all stored draws of all chains. Errors are in "
+         "normalised "
+         "units where nothing else is said.</p>\n";
 }
 
-std::string running_lppd(const Files& f) {
-  if (!f.sampling.contains("running_lppd")) return {};
-  const auto& running = f.sampling["running_lppd"];
-  std::vector<Point> points;
-  for (std::size_t i = 0; i < running["samples"].size(); ++i)
-    points.push_back({element(running["samples"][i]), element(running["lppd"][i])});
-  Plot plot({"draws of each chain", Scale::log}, {"test LPPD"});
-  plot.line(thinned(points), "series-1", "running LPPD");
-  double ensemble = kNone;
-  for (const auto& row : f.metrics["metrics"])
-    if (row.value("name", "") == "LPPD") ensemble = value(row, "ensemble_initialization");
-  // An ensemble far below would press the curve flat.
-  const bool near = std::isfinite(ensemble);
-  if (near) plot.level(ensemble, "reference", "warm-started ensemble");
-  return report::figure("Running LPPD", plot.svg("Test LPPD against the number of draws of each chain"),
-                        near ? "The first draws of every chain; dashed: the warm-started ensemble."
-                             : "The first draws of every chain.");
+std::string badge(const std::string& verdict) {
+  const char* kind = verdict.starts_with("sound") ? "good" : verdict == "failed" ? "failure" : "warning";
+  return fmt::format("<span class=\"badge {}\">{}</span>", kind, escaped(verdict));
 }
 
-std::string chainwise(const Files& f) {
-  if (!f.sampling.contains("sequential_lppd")) return {};
-  std::vector<Point> together, alone;
-  const auto &sequential = f.sampling["sequential_lppd"], &each = f.sampling["chainwise_lppd"];
-  for (std::size_t k = 0; k < sequential.size(); ++k)
-    together.push_back({double(k + 1), element(sequential[k])});
-  for (std::size_t k = 0; k < each.size(); ++k) alone.push_back({double(k + 1), element(each[k])});
-  Plot plot({"chains"}, {"test LPPD"});
-  plot.x_range(0.5, double(std::max<std::size_t>(1, each.size())) + 0.5);
-  plot.line(together, "series-2", "the first k chains together");
-  plot.points(alone, "series-1", "one chain alone");
-  return report::figure("LPPD by chain", plot.svg("Test LPPD of single chains and of the first k together"),
-                        "Dots: one chain alone. Line: the first k chains together.");
-}
-
-std::string coverage(const Files& f) {
-  if (!f.sampling.contains("intervals") || f.sampling["intervals"].empty()) return {};
-  std::vector<Point> points;
-  for (const auto& interval : f.sampling["intervals"])
-    points.push_back({value(interval, "nominal"), value(interval, "observed")});
-  Plot plot({"nominal coverage"}, {"observed coverage"});
-  plot.x_range(0, 1);
-  plot.y_range(0, 1);
-  plot.line({{0, 0}, {1, 1}}, "reference", "perfect calibration");
-  plot.points(points, "series-1", "central intervals");
-  return report::figure(
-      "Coverage", plot.svg("Observed against nominal coverage of central intervals"),
-      "Share of test targets inside the central predictive interval. Above the dashed line: intervals "
-      "are too wide; below: too narrow.");
-}
-
-std::string reliability(const Files& f) {
-  if (!f.sampling.contains("reliability")) return {};
-  const auto& bins = f.sampling["reliability"];
-  std::vector<Point> points;
-  for (std::size_t i = 0; i < bins["count"].size(); ++i)
-    points.push_back({element(bins["confidence"][i]), element(bins["accuracy"][i])});
-  Plot plot({"confidence"}, {"accuracy"});
-  plot.x_range(0, 1);
-  plot.y_range(0, 1);
-  plot.line({{0, 0}, {1, 1}}, "reference", "perfect calibration");
-  plot.points(points, "series-1", "bins of confidence");
-  return report::figure("Reliability", plot.svg("Accuracy against confidence of the predicted class"),
-                        "Share of right predictions among those of equal confidence. Below the dashed line: "
-                        "overconfident.");
-}
-
-std::string step_sizes(const Files& f) {
-  Plot plot({"step"}, {"step size", Scale::log});
-  double warmup = kNone;
-  for (const auto& chain : f.chains) {
-    const auto number = chain.value("chain", 0);
-    const Trace trace(f.run / "trace" / fmt::format("chain-{:02}.csv", number));
-    plot.line(thinned(trace.points("step", "step_size")), "many", fmt::format("chain {}", number));
-    warmup = value(chain, "warmup_steps");
-  }
-  return report::figure("Step size", plot.svg("Step size of every chain against the step"),
-                        std::isfinite(warmup)
-                            ? fmt::format("One line a chain; warm-up ends at step {}.", warmup)
-                            : std::string("One line a chain."));
-}
-
-std::string monitor(const Files& f, const char* column, const char* heading, const char* axis,
-                    const char* caption, Scale scale = Scale::linear) {
-  Plot plot({"step"}, {axis, scale});
-  bool any = false;
-  for (const auto& chain : f.chains) {
-    const auto number = chain.value("chain", 0);
-    const Trace trace(f.run / "trace" / fmt::format("chain-{:02}-monitor.csv", number));
-    auto points = thinned(trace.points("step", column));
-    any = any || std::any_of(points.begin(), points.end(), [](const Point& p) { return std::isfinite(p.y); });
-    plot.line(std::move(points), "many", fmt::format("chain {}", number));
-  }
-  if (!any) return {};
-  return report::figure(heading, plot.svg(heading), caption);
-}
-
-/// Density of log10 x where x is Gamma(k, ϑ).
-double log_gamma_density(double x, double k, double scale) {
-  const double log_density = (k - 1) * std::log(x) - x / scale - std::lgamma(k) - k * std::log(scale);
-  return std::exp(log_density) * x * std::log(10.0);
-}
-
-/// |ΔE| of all chains, with the mean of their fitted Gammas.
-std::string energy_errors(const Files& f) {
-  std::vector<std::pair<double, double>> fits;
-  double low = std::numeric_limits<double>::infinity(), high = -low, width = 0.1, total = 0;
-  for (const auto& chain : f.chains) {
-    const auto& energy = chain["energy_error"];
-    if (energy["counts"].empty()) continue;
-    width = value(energy, "log10_bin_width");
-    low = std::min(low, value(energy, "log10_first_edge"));
-    high = std::max(high, value(energy, "log10_first_edge") + double(energy["counts"].size()) * width);
-    const double k = value(energy, "gamma_shape"), scale = value(energy, "gamma_scale");
-    if (k > 0 && scale > 0) fits.emplace_back(k, scale);
-  }
-  if (!(low < high)) return {};
-  std::vector<Point> bars(std::size_t(std::lround((high - low) / width)));
-  for (std::size_t i = 0; i < bars.size(); ++i) bars[i].x = low + double(i) * width;
-  for (const auto& chain : f.chains) {
-    const auto& energy = chain["energy_error"];
-    if (energy["counts"].empty()) continue;
-    const auto first = std::size_t(std::lround((value(energy, "log10_first_edge") - low) / width));
-    for (std::size_t i = 0; i < energy["counts"].size(); ++i) {
-      bars[first + i].y += element(energy["counts"][i]);
-      total += element(energy["counts"][i]);
+std::string verdicts(const RunFiles& run) {
+  if (!run.diagnostics.contains("chains")) return {};
+  std::vector<std::vector<Cell>> rows;
+  for (const auto& chain : run.diagnostics["chains"]) {
+    std::string text;
+    for (const auto& f : chain["findings"]) {
+      text += fmt::format("<div>{}", escaped(f.value("text", "")));
+      if (const std::string advice = f.value("advice", ""); !advice.empty() && !advice.starts_with("nothing"))
+        text += fmt::format(" <span class=\"quiet\">Try: {}.</span>", escaped(advice));
+      text += "</div>";
     }
+    rows.push_back({std::to_string(chain.value("chain", 0)), Cell::html(badge(chain.value("verdict", ""))),
+                    Cell::html(text.empty() ? "–" : text)});
   }
-  for (auto& bar : bars) bar.y /= total * width;
-  Plot plot({"log10 |energy change|"}, {"density"});
-  plot.bars(bars, width, "");
-  if (!fits.empty()) {
-    std::vector<Point> curve;
-    for (int i = 0; i <= 200; ++i) {
-      const double x = low + (high - low) * i / 200;
-      double density = 0;
-      for (const auto& [k, scale] : fits)
-        density += log_gamma_density(std::pow(10, x), k, scale) / double(fits.size());
-      curve.push_back({x, density});
-    }
-    plot.line(curve, "series-2", "fitted Gamma");
-  }
-  return report::figure(
-      "Energy error", plot.svg("Distribution of the absolute energy change of a step"),
-      fits.empty() ? "Sampling steps of all chains."
-                   : "Bars: sampling steps of all chains. Line: the Gamma that the guardrail has fitted.");
+  return report::table({"chain", "verdict", "why"}, rows, 3);
 }
 
-std::string chains_section(const Files& f) {
-  std::vector<std::vector<std::string>> rows;
-  for (const auto& chain : f.chains) {
+std::string chain_numbers(const RunFiles& run) {
+  std::vector<std::vector<Cell>> rows;
+  for (const auto& chain : run.chains) {
     const auto &warm = chain["warmup"], &samp = chain["sampling"];
-    rows.push_back({std::to_string(chain.value("chain", 0)), chain.value("status", ""),
-                    number(value(chain, "test_lppd")), number(value(chain, "test_rmse")),
-                    number(value(chain, "training_log_likelihood")),
+    std::string causes;
+    for (const auto& [cause, count] : samp["refused_by_cause"].items())
+      causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", cause, count.get<std::uint64_t>());
+    rows.push_back({std::to_string(chain.value("chain", 0)), number(value(chain, "test_lppd")),
+                    number(value(chain, "test_rmse")), number(value(chain, "training_log_likelihood")),
                     number(value(chain, "position_norm2_per_dim")), number(value(chain, "step_size_first")),
                     number(value(chain, "step_size_after_warmup")), number(value(chain, "step_size_last")),
                     number(100 * value(warm, "refusal_frequency")),
-                    number(100 * value(samp, "refusal_frequency")), number(value(samp, "mean_turn_angle")),
+                    number(100 * value(samp, "refusal_frequency")), causes.empty() ? "–" : causes,
+                    number(value(chain["energy_error"], "gamma_shape")),
+                    number(value(chain["energy_error"], "gamma_scale")),
                     number(value(chain["energy_error"], "kolmogorov_distance")),
-                    number(value(chain, "steps_per_second")), number(value(chain, "gradients_per_second")),
-                    number(value(chain, "seconds"))});
+                    number(value(samp, "gradient_rms")), number(value(samp, "mean_turn_angle"))});
   }
-  return "<h2>Chains</h2>\n" +
-         report::table({"chain", "status", "LPPD", "RMSE", "train log-lik.", "|θ|²/d", "ε first",
-                        "ε warm-up end", "ε last", "resets warm-up %", "resets %", "turn angle",
-                        "K-S of |ΔE|", "steps/s", "gradients/s", "seconds"},
-                       rows);
+  return report::table(
+      {"chain", "LPPD", "RMSE", "train log-lik.", "|θ|²/d", "ε first", "ε warm-up end", "ε last",
+       "resets warm-up %", "resets %", "causes", "Gamma k", "Gamma ϑ", "K–S", "gradient rms", "turn angle"},
+      rows);
 }
 
-std::string diagnostics_section(const Files& f) {
-  if (!f.diagnostics.contains("parameters")) return {};
-  std::vector<std::vector<std::string>> rows;
-  for (const char* group : {"parameters", "predictions"})
+std::string convergence_tables(const RunFiles& run) {
+  const auto& d = run.diagnostics;
+  if (!d.contains("parameters")) return {};
+  std::vector<std::vector<Cell>> rows;
+  for (const char* group : {"predictions", "parameters"})
     for (const auto& [key, name] : {std::pair{"rhat", "R-hat"},
                                     {"chainwise_rhat", "chain-wise R-hat"},
                                     {"ess_bulk", "bulk ESS"},
                                     {"ess_tail", "tail ESS"}}) {
-      const auto& spread = f.diagnostics[group][key];
+      const auto& spread = d[group][key];
       rows.push_back({fmt::format("{} of {}", name, group), number(value(spread, "min")),
                       number(value(spread, "q05")), number(value(spread, "median")),
                       number(value(spread, "q95")), number(value(spread, "max"))});
     }
-  return "<h2>Convergence</h2>\n" + report::table({"", "min", "5 %", "median", "95 %", "max"}, rows) +
-         fmt::format(
-             "<p class=\"quiet\">{} parameters drawn at random (with log σ where there is one) and {} test "
-             "predictions, {} draws a chain. Networks have many equivalent modes: chains need not agree "
-             "about "
-             "parameters, and the chain-wise R-hat asks only whether each agrees with itself.</p>\n",
-             f.diagnostics["parameters"].value("quantities", 0),
-             f.diagnostics["predictions"].value("quantities", 0), f.diagnostics.value("draws_per_chain", 0));
+  std::string out = report::table({"over quantities", "min", "5 %", "median", "95 %", "max"}, rows);
+  rows.clear();
+  for (const auto& q : d["quantities"]) {
+    const std::string name = q.value("name", "");
+    if (name.starts_with("theta[")) continue;
+    rows.push_back({name, number(value(q, "mean")), number(value(q, "sd")), number(value(q, "rhat")),
+                    number(value(q, "ess_bulk")), number(value(q, "ess_tail")),
+                    number(value(q, "between_variance")), number(value(q, "within_variance")),
+                    q.value("reason", "")});
+  }
+  out += "<details><summary>Log-density, log σ and followed predictions one by one</summary>\n" +
+         report::table({"quantity", "mean", "sd", "R-hat", "bulk ESS", "tail ESS", "between variance",
+                        "within variance", "remark"},
+                       rows) +
+         "</details>\n";
+  return out + fmt::format(
+                   "<p class=\"quiet\">{} parameters drawn at random (with log σ where there is one) and {} "
+                   "test predictions, {} draws a chain.</p>\n",
+                   d["parameters"].value("quantities", 0), d["predictions"].value("quantities", 0),
+                   d.value("draws_per_chain", 0));
+}
+
+std::string timing_section(const RunFiles& run) {
+  std::vector<std::vector<Cell>> rows;
+  double warm = report::kNone, sampling = report::kNone;
+  if (run.progress.contains("phases"))
+    for (const auto& phase : run.progress["phases"]) {
+      const std::string name = phase.value("name", "");
+      const double seconds = value(phase, "seconds"), done = value(phase, "done");
+      if (name == "warm start") warm = seconds;
+      if (name == "sampling") sampling = seconds;
+      rows.push_back({name, number(seconds), fmt::format("{} {}", grouped(done), phase.value("unit", "")),
+                      seconds > 0 ? grouped(done / seconds) : "–"});
+    }
+  double steps = 0, gradients = 0, seconds = 0;
+  for (const auto& chain : run.chains) {
+    steps += value(chain, "steps"), seconds += value(chain, "seconds");
+    gradients += value(chain, "gradients_per_second") * value(chain, "seconds");
+  }
+  std::string out;
+  if (!rows.empty()) out = report::table({"phase", "seconds", "work", "per second"}, rows);
+  std::string text;
+  if (seconds > 0)
+    text = fmt::format("A chain by itself: {} steps and {} gradients a second, {} µs a step.",
+                       grouped(steps / seconds), grouped(gradients / seconds), number(1e6 * seconds / steps));
+  if (warm > 0 && sampling > 0)
+    text += fmt::format(" Sampling took {} times as long as the warm start.", number(sampling / warm));
+  return "<h2>Time</h2>\n" + out + (text.empty() ? "" : "<p>" + escaped(text) + "</p>\n");
+}
+
+std::string section(const char* heading, const std::string& figures) {
+  return figures.empty() ? std::string()
+                         : fmt::format("<h2>{}</h2>\n<div class=\"figures\">\n{}</div>\n", heading, figures);
 }
 
 }  // namespace
 
-std::string write_report(const std::string& run_directory) {
-  const Files f = read_files(run_directory);
-  std::string body = head(f) + warnings(f) + metrics_section(f);
-  const std::string figures =
-      running_lppd(f) + chainwise(f) + coverage(f) + reliability(f) + step_sizes(f) + energy_errors(f) +
-      monitor(f, "training_log_likelihood", "Training log-likelihood", "log-likelihood",
-              "All training rows, every 1,000 steps; one line a chain. A line far below the others is a "
-              "chain that has "
-              "blown up.") +
-      monitor(f, "turn_angle", "Turning angle", "angle of a step", "Mean over 1,000 steps; one line a chain.",
-              Scale::log);
-  body += "<h2>Pictures</h2>\n<div class=\"figures\">\n" + figures + "</div>\n";
-  body += chains_section(f) + diagnostics_section(f);
-  body += "<h2>Configuration</h2>\n<details><summary>config.yaml</summary><pre>" + escaped(f.config) +
+std::string write_report(const std::string& run_directory, const std::string& out) {
+  const RunFiles run = report::read_run_files(run_directory);
+  std::string body = first_screen(run);
+  body += section("Predictions", report::prediction_figures(run)) + report::worst_rows(run);
+  body += metrics_section(run);
+  body += "<h2>Chains</h2>\n" + verdicts(run);
+  if (const std::string figures = report::chain_figures(run); !figures.empty())
+    body += "<div class=\"figures\">\n" + figures + "</div>\n";
+  body += "<details><summary>Numbers of each chain</summary>\n" + chain_numbers(run) + "</details>\n";
+  const std::string convergence = report::convergence_figures(run);
+  if (const std::string tables = convergence_tables(run); !tables.empty())
+    body += section("Convergence", convergence) + tables;
+  body += timing_section(run);
+  body += "<h2>Configuration</h2>\n<details><summary>config.yaml</summary><pre>" + escaped(run.config_text) +
           "</pre></details>\n";
-  const std::string path = (f.run / "report.html").string();
-  write_file_atomically(path, report::page("smile: " + f.run.filename().string(), body));
+  const std::string path = out.empty() ? (run.path / "report.html").string() : out;
+  write_file_atomically(path, report::page("smile: " + run.config.experiment_name, body));
   return path;
 }
 

@@ -10,40 +10,77 @@ namespace smile::report {
 namespace {
 
 constexpr std::string_view kStyle = R"(
-:root{color-scheme:light dark;--page:#fff;--ink:#1c1f23;--quiet:#5b636d;--rule:#dfe3e8;--one:#0b62c4;--two:#c2410c;
---bar:#9dbfe6;--warn:#fff4d6;--warn-edge:#c98a00}
-@media (prefers-color-scheme:dark){:root{--page:#14171a;--ink:#e8eaed;--quiet:#a0a8b1;--rule:#33393f;--one:#6db1ff;
---two:#ffa066;--bar:#31557f;--warn:#3a2f12;--warn-edge:#d9a520}}
+:root{color-scheme:light dark;--page:#fdfdfc;--card:#fff;--ink:#1d2126;--quiet:#5a626c;--rule:#e2e5e9;
+--s1:#1f66b5;--s2:#c2541b;--s3:#2e7d4f;--s4:#8a4fa8;--s5:#b0812a;--s6:#4b5563;
+--bar:#a9c6e8;--band:#e6ebf1;--warn:#fff5dc;--warn-edge:#c98a00;--good:#e9f5ee;--good-edge:#2e7d4f;
+--bad:#fdecea;--bad-edge:#c0392b}
+@media screen and (prefers-color-scheme:dark){:root{--page:#15181b;--card:#1b1f23;--ink:#e6e8ea;--quiet:#a2aab3;--rule:#32383e;
+--s1:#74b3f5;--s2:#f3a06a;--s3:#7cc79b;--s4:#c79ae0;--s5:#dcb566;--s6:#aab2bb;
+--bar:#335a86;--band:#2a3138;--warn:#382d12;--warn-edge:#d9a520;--good:#17301f;--good-edge:#7cc79b;
+--bad:#3b1e1b;--bad-edge:#f08a7e}}
+@media print{:root{color-scheme:light}body{max-width:none!important}figure,tr,.tile{break-inside:avoid}}
 *{box-sizing:border-box}
-body{margin:0 auto;max-width:60rem;padding:1rem;background:var(--page);color:var(--ink);
-font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
-h1{font-size:1.5rem;line-height:1.2;margin:.5rem 0;overflow-wrap:anywhere}
-h2{font-size:1.15rem;margin:2rem 0 .5rem}
-h3{font-size:1rem;margin:0 0 .25rem}
-p{margin:.4rem 0}
-.quiet,figcaption{color:var(--quiet);font-size:.875rem}
-.wide{overflow-x:auto}
-table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
-th,td{padding:.25rem .6rem;text-align:right;border-bottom:1px solid var(--rule);white-space:nowrap}
-th:first-child,td:first-child{text-align:left;padding-left:0}
-th{font-weight:600}
-.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));gap:1.5rem}
-figure{margin:0}
+html{-webkit-text-size-adjust:100%}
+body{margin:0 auto;max-width:72rem;padding:1.25rem 1rem 4rem;background:var(--page);color:var(--ink);
+font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif}
+h1{font-size:1.45rem;font-weight:650;line-height:1.25;margin:0 0 .15rem;overflow-wrap:anywhere}
+h2{font-size:1.15rem;font-weight:650;margin:2.75rem 0 .6rem;padding-top:.9rem;border-top:1px solid var(--rule)}
+h3{font-size:.95rem;font-weight:650;margin:0 0 .3rem}
+.figures+h3,.figures+.wide{margin-top:2rem}
+details{margin:.6rem 0}
+.figures+details{margin-top:1.5rem}
+.wide+.figures{margin-top:1.75rem}
+p{margin:.4rem 0;max-width:46rem}
+.quiet,figcaption{color:var(--quiet);font-size:.85rem;line-height:1.45}
+.first{display:grid;grid-template-columns:minmax(0,1.15fr) minmax(0,1fr);gap:1.25rem 2rem;margin-top:1rem}
+@media (max-width:52rem){.first{grid-template-columns:minmax(0,1fr)}}
+.tiles{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:.75rem;margin-bottom:.9rem}
+.tile{background:var(--card);border:1px solid var(--rule);border-radius:.5rem;padding:.6rem .8rem;min-width:0}
+.tile .what{color:var(--quiet);font-size:.8rem}
+.tile .value{font-size:1.7rem;font-weight:650;line-height:1.2;font-variant-numeric:tabular-nums}
+.tile .than{color:var(--quiet);font-size:.85rem}
+.wide{overflow-x:auto;max-width:100%}
+table{border-collapse:collapse;font-size:.875rem;font-variant-numeric:tabular-nums}
+th,td{padding:.28rem .65rem;text-align:right;border-bottom:1px solid var(--rule);white-space:nowrap}
+th.text,td.text{text-align:left}
+th:first-child,td:first-child{padding-left:0}
+th{font-weight:600;color:var(--quiet);vertical-align:bottom}
+td.text{white-space:normal;min-width:7rem}
+tbody td:first-child{white-space:nowrap}
+.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,22rem),1fr));gap:2rem 1.75rem}
+figure{margin:0;min-width:0}
 svg{width:100%;height:auto;display:block}
 .tick,.label{font-size:11px;fill:var(--quiet)}
 .grid{stroke:var(--rule);fill:none}
 .axis{stroke:var(--quiet);fill:none}
-.line{fill:none;stroke-width:1.8}
-.series-1{stroke:var(--one)}.series-2{stroke:var(--two)}
-.dot.series-1{fill:var(--one);stroke:none}
-.many{stroke:var(--one);stroke-width:1;stroke-opacity:.45}
+.line{fill:none;stroke-width:1.8;stroke-linejoin:round}
+.series-1{stroke:var(--s1)}.series-2{stroke:var(--s2)}.series-3{stroke:var(--s3)}
+.series-4{stroke:var(--s4)}.series-5{stroke:var(--s5)}.series-6{stroke:var(--s6)}
+.dot{stroke:none;fill-opacity:.85}
+.dot.series-1{fill:var(--s1)}.dot.series-2{fill:var(--s2)}
+.dot.faint{fill:var(--s1);fill-opacity:.35}
+.many{stroke:var(--s1);stroke-width:1;stroke-opacity:.45}
+.many.odd{stroke:var(--s2);stroke-width:1.4;stroke-opacity:1}
+.thin{stroke-width:1.2}
 .reference{stroke:var(--quiet);stroke-width:1.2;stroke-dasharray:5 4}
+.dashed{stroke-dasharray:5 4;stroke-width:1.4}
 .bar{fill:var(--bar)}
-.warning{background:var(--warn);border-left:4px solid var(--warn-edge);padding:.4rem .7rem;margin:.4rem 0;
+.band{fill:var(--band);stroke:none}
+.key{display:flex;flex-wrap:wrap;gap:.1rem 1rem;font-size:.8rem;color:var(--quiet);margin:.15rem 0 .25rem}
+.key svg{display:inline-block;width:22px;height:10px;margin-right:.35rem;vertical-align:middle}
+.note{border-left:4px solid var(--rule);background:var(--card);padding:.45rem .75rem;margin:.5rem 0;max-width:none;
 overflow-wrap:anywhere}
-pre{overflow-x:auto;font-size:.8rem;line-height:1.35}
-summary{cursor:pointer}
-@media print{body{max-width:none}figure,tr{break-inside:avoid}}
+.note .try{color:var(--quiet)}
+.note.warning{background:var(--warn);border-color:var(--warn-edge)}
+.note.failure{background:var(--bad);border-color:var(--bad-edge)}
+.note.good{background:var(--good);border-color:var(--good-edge)}
+.badge{display:inline-block;border-radius:1rem;padding:0 .55rem;font-size:.8rem;background:var(--band);white-space:nowrap}
+.badge.good{background:var(--good);color:var(--good-edge)}
+.badge.warning{background:var(--warn)}
+.badge.failure{background:var(--bad);color:var(--bad-edge)}
+pre{overflow-x:auto;font-size:.78rem;line-height:1.4;max-width:100%}
+summary{cursor:pointer;color:var(--quiet)}
+a{color:var(--s1)}
 )";
 
 }  // namespace
@@ -51,31 +88,56 @@ summary{cursor:pointer}
 std::string page(std::string_view title, std::string_view body) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+      "'unsafe-inline'\">"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
       "<title>{}</title><style>{}</style></head>\n<body>\n{}</body></html>\n",
       escaped(title), kStyle, body);
 }
 
-std::string table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows) {
+std::string table(const std::vector<std::string>& head, const std::vector<std::vector<Cell>>& rows,
+                  std::size_t text_columns) {
+  const auto kind = [&](std::size_t column) { return column < text_columns ? " class=\"text\"" : ""; };
   std::string out = "<div class=\"wide\"><table><thead><tr>";
-  for (const auto& cell : head) out += fmt::format("<th scope=\"col\">{}</th>", escaped(cell));
+  for (std::size_t j = 0; j < head.size(); ++j)
+    out += fmt::format("<th scope=\"col\"{}>{}</th>", kind(j), escaped(head[j]));
   out += "</tr></thead><tbody>\n";
   for (const auto& row : rows) {
     out += "<tr>";
-    for (const auto& cell : row) out += fmt::format("<td>{}</td>", escaped(cell));
+    for (std::size_t j = 0; j < row.size(); ++j)
+      out += fmt::format("<td{}>{}</td>", kind(j), row[j].is_html ? row[j].text : escaped(row[j].text));
     out += "</tr>\n";
   }
   return out + "</tbody></table></div>\n";
 }
 
-std::string figure(std::string_view heading, std::string_view svg, std::string_view caption) {
-  return fmt::format("<figure><h3>{}</h3>{}<figcaption>{}</figcaption></figure>\n", escaped(heading), svg,
-                     escaped(caption));
+std::string figure(std::string_view heading, std::string_view svg, std::string_view caption, const Key& key) {
+  std::string legend;
+  for (const auto& [style, name] : key) {
+    const bool dot = style.starts_with("dot");
+    legend += fmt::format("<span><svg viewBox=\"0 0 22 10\" aria-hidden=\"true\">{}</svg>{}</span>",
+                          dot ? fmt::format("<circle class=\"{}\" cx=\"11\" cy=\"5\" r=\"3.5\"/>", style)
+                          : style.starts_with("bar") || style.starts_with("band")
+                              ? fmt::format("<rect class=\"{}\" width=\"22\" height=\"10\"/>", style)
+                              : fmt::format("<path class=\"line {}\" d=\"M0 5H22\"/>", style),
+                          escaped(name));
+  }
+  if (!legend.empty()) legend = "<div class=\"key\">" + legend + "</div>";
+  return fmt::format("<figure><h3>{}</h3>{}{}<figcaption>{}</figcaption></figure>\n", escaped(heading),
+                     legend, svg, escaped(caption));
 }
 
 std::string number(double value) {
   if (std::isnan(value)) return "–";
-  return fmt::format("{:.4g}", value);
+  std::string text = fmt::format("{:.4g}", value);
+  if (text[0] == '-') text.replace(0, 1, "−");
+  return text;
+}
+
+std::string grouped(double count) {
+  std::string digits = fmt::format("{:.0f}", count);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
 }
 
 }  // namespace smile::report

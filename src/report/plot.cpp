@@ -23,8 +23,17 @@ double position(double value, double low, double high, Scale scale) {
 std::string tick_text(double value) {
   if (value == 0) return "0";
   const double size = std::abs(value);
-  if (size < 1e-3 || size >= 1e5) return fmt::format("{:.3g}", value);
-  return fmt::format("{:.6g}", value);
+  const std::string digits =
+      size < 1e-3 || size >= 1e5 ? fmt::format("{:.3g}", size) : fmt::format("{:.6g}", size);
+  return value < 0 ? "−" + digits : digits;
+}
+
+/// The first `most` bytes, not cutting a character, with "…" where something was cut.
+std::string shortened(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = std::max<std::size_t>(1, most) - 1;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "…";
 }
 
 }  // namespace
@@ -81,11 +90,20 @@ std::string escaped(std::string_view text) {
 void Plot::line(std::vector<Point> points, std::string_view style, std::string_view name) {
   layers_.push_back({Kind::line, std::move(points), 0, std::string(style), std::string(name)});
 }
-void Plot::points(std::vector<Point> points, std::string_view style, std::string_view name) {
-  layers_.push_back({Kind::points, std::move(points), 0, std::string(style), std::string(name)});
+void Plot::points(std::vector<Point> points, std::string_view style, std::string_view name, double radius) {
+  layers_.push_back({Kind::points, std::move(points), radius, std::string(style), std::string(name)});
 }
 void Plot::bars(std::vector<Point> bars, double width, std::string_view style) {
   layers_.push_back({Kind::bars, std::move(bars), width, std::string(style), {}});
+}
+void Plot::band(const std::vector<Point>& low, const std::vector<Point>& high, std::string_view style,
+                std::string_view name) {
+  std::vector<Point> outline = low;
+  outline.insert(outline.end(), high.rbegin(), high.rend());
+  layers_.push_back({Kind::band, std::move(outline), 0, std::string(style), std::string(name)});
+}
+void Plot::mark(double x, std::string_view style, std::string_view name) {
+  layers_.push_back({Kind::mark, {{x, 0}}, 0, std::string(style), std::string(name)});
 }
 void Plot::level(double y, std::string_view style, std::string_view name) {
   layers_.push_back({Kind::level, {{0, y}}, 0, std::string(style), std::string(name)});
@@ -102,6 +120,13 @@ bool Plot::shown(const Point& p) const {
          (y_.scale == Scale::linear || p.y > 0);
 }
 
+bool Plot::has_content() const {
+  return std::any_of(layers_.begin(), layers_.end(), [&](const Layer& layer) {
+    return layer.kind != Kind::level && layer.kind != Kind::mark &&
+           std::any_of(layer.points.begin(), layer.points.end(), [&](const Point& p) { return shown(p); });
+  });
+}
+
 Plot::Range Plot::range(bool of_x) const {
   if (of_x ? fixed_x_.fixed : fixed_y_.fixed) return of_x ? fixed_x_ : fixed_y_;
   const Scale scale = of_x ? x_.scale : y_.scale;
@@ -113,9 +138,9 @@ Plot::Range Plot::range(bool of_x) const {
         if (!of_x && std::isfinite(p.y) && (scale == Scale::linear || p.y > 0)) take(p.y);
         continue;
       }
-      if (!shown(p)) continue;
+      if (layer.kind == Kind::mark || !shown(p)) continue;
       take(of_x ? p.x : p.y);
-      if (layer.kind == Kind::bars) take(of_x ? p.x + layer.width : 0);
+      if (layer.kind == Kind::bars) take(of_x ? p.x + layer.size : 0);
     }
   }
   if (!(low <= high)) return scale == Scale::log ? Range{0.1, 10, false} : Range{0, 1, false};
@@ -154,18 +179,33 @@ std::string Plot::layer_svg(const Layer& layer, const Range& x, const Range& y) 
     case Kind::points:
       for (const Point& p : layer.points)
         if (shown(p))
-          out += fmt::format("<circle class=\"dot {}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\">{}</circle>",
-                             layer.style, at_x(p.x), at_y(p.y), title);
+          out += fmt::format("<circle class=\"dot {}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\">{}</circle>",
+                             layer.style, at_x(p.x), at_y(p.y), layer.size, title);
       break;
     case Kind::bars:
       for (const Point& p : layer.points) {
         if (!shown(p) || p.y == 0) continue;
-        const double left = at_x(p.x), right = at_x(p.x + layer.width), top = at_y(p.y);
+        const double left = at_x(p.x), right = at_x(p.x + layer.size), top = at_y(p.y);
         out += fmt::format(
             "<rect class=\"bar {}\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\"/>",
             layer.style, left, top, std::max(0.5, right - left - 0.6), std::max(0.0, kBottom - top));
       }
       break;
+    case Kind::band: {
+      std::string path;
+      for (const Point& p : layer.points)
+        if (shown(p)) path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", at_x(p.x), at_y(p.y));
+      if (!path.empty())
+        out = fmt::format("<path class=\"band {}\" d=\"{}Z\">{}</path>", layer.style, path, title);
+      break;
+    }
+    case Kind::mark: {
+      const double at = at_x(layer.points[0].x);
+      if (std::isfinite(at) && at >= kLeft && at <= kRight)
+        out = fmt::format("<path class=\"line {}\" d=\"M{:.1f} {}V{}\">{}</path>", layer.style, at, kTop,
+                          kBottom, title);
+      break;
+    }
     case Kind::level: {
       const double height = at_y(layer.points[0].y);
       if (std::isfinite(height))
@@ -188,11 +228,16 @@ std::string Plot::svg(std::string_view title) const {
         "text-anchor=\"end\">{}</text>",
         kLeft, at, kRight, kLeft - 5, at + 3.5, tick_text(v));
   }
-  for (const double v : ticks(x.low, x.high, x_.scale)) {
+  const auto tick = [&](double v, const std::string& text) {
     const double at = kLeft + (kRight - kLeft) * position(v, x.low, x.high, x_.scale);
     out += fmt::format("<text class=\"tick\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>", at,
-                       kBottom + 14, tick_text(v));
-  }
+                       kBottom + 14, escaped(text));
+  };
+  if (x_names_.empty())
+    for (const double v : ticks(x.low, x.high, x_.scale)) tick(v, tick_text(v));
+  for (std::size_t i = 0; i < x_names_.size(); ++i)
+    tick(double(i + 1),
+         shortened(x_names_[i], std::size_t((kRight - kLeft) / double(x_names_.size()) / 6.5)));
   out += fmt::format("<path class=\"axis\" d=\"M{} {}H{}\"/>", kLeft, kBottom, kRight);
   for (const Layer& layer : layers_) out += layer_svg(layer, x, y);
   out += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>",

@@ -26,23 +26,32 @@ class Plot {
   /// @param style  class names of the style sheet: "series-1", "many", "reference", …
   /// @param name   said by assistive technology and as a tooltip; may be empty
   void line(std::vector<Point> points, std::string_view style, std::string_view name = {});
-  void points(std::vector<Point> points, std::string_view style, std::string_view name = {});
+  void points(std::vector<Point> points, std::string_view style, std::string_view name = {},
+              double radius = 3.5);
   /// Bars from 0 (the axis then begins there): left edges x, one width for all.
   void bars(std::vector<Point> left_and_height, double width, std::string_view style);
-  /// A horizontal line over the whole width.
+  /// The area between two curves over the same x.
+  void band(const std::vector<Point>& low, const std::vector<Point>& high, std::string_view style,
+            std::string_view name = {});
+  /// A horizontal line over the whole width; a vertical one over the whole height.
   void level(double y, std::string_view style, std::string_view name);
+  void mark(double x, std::string_view style, std::string_view name);
+  /// Names at x = 1, 2, … in place of numbers, cut to the room there is.
+  void x_names(std::vector<std::string> names) { x_names_ = std::move(names); }
   void x_range(double low, double high);
   void y_range(double low, double high);
 
+  /// Whether there is a point to be seen.
+  bool has_content() const;
   /// @param title  for assistive technology
   std::string svg(std::string_view title) const;
 
  private:
-  enum class Kind { line, points, bars, level };
+  enum class Kind { line, points, bars, band, level, mark };
   struct Layer {
     Kind kind;
     std::vector<Point> points;
-    double width;
+    double size;  ///< width of bars, radius of points
     std::string style, name;
   };
   struct Range {
@@ -55,6 +64,7 @@ class Plot {
 
   AxisOptions x_, y_;
   std::vector<Layer> layers_;
+  std::vector<std::string> x_names_;
   Range fixed_x_, fixed_y_;
 };
 

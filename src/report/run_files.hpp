@@ -1,0 +1,60 @@
+/// The files of an evaluated run as its report needs them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "report/plot.hpp"
+#include "smile/data/dataset.hpp"
+#include "smile/data/npy.hpp"
+#include "smile/experiment/config.hpp"
+
+namespace smile::report {
+
+using nlohmann::ordered_json;
+inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+struct RunFiles {
+  std::filesystem::path path;
+  Config config;
+  std::string config_text;
+  ordered_json state, metrics, sampling, members, diagnostics, chains, progress;  ///< {} where not there
+  std::vector<NamedArray> predictions, out_of_distribution;                       ///< arrays of eval/*.npz
+  DatasetInfo data;
+
+  bool is_regression() const { return config.task() != Task::classification; }
+  std::string name() const;  ///< of its folder
+  /// One array of eval/predictions.npz; empty where it is not there.
+  std::vector<double> array(const std::string& name) const;
+  /// A metric of the test set; NaN where there is none.   @param phase "sampling", "ensemble_initialization"
+  double metric(const std::string& name, const char* phase = "sampling") const;
+};
+
+/// @throws Error where the run is none, is being written, is of another version or is not evaluated
+RunFiles read_run_files(const std::filesystem::path& run);
+
+/// Numbers of our JSON files: non-finite ones are strings, what does not apply is null.
+double value(const ordered_json& json, const char* key);
+double element(const ordered_json& value);
+
+/// Columns of a trace by name; cells that are empty are NaN.
+class Trace {
+ public:
+  explicit Trace(const std::filesystem::path& path);
+  /// Empty where one of them is not there.
+  std::vector<Point> points(const std::string& x, const std::string& y) const;
+
+ private:
+  std::size_t column(const std::string& name) const;
+  std::vector<std::string> names_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// At most some 400 points: more only make the page heavy.
+std::vector<Point> thinned(const std::vector<Point>& points);
+
+}  // namespace smile::report

@@ -1,0 +1,243 @@
+/// The report in a browser, and its numbers against independent ones.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numbers>
+#include <regex>
+#include <sstream>
+
+#include "browser.hpp"
+#include "end_to_end/pipeline/program.hpp"
+#include "smile/data/npy.hpp"
+
+namespace smile::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// No page of ours asks for anything, whatever the browser: nothing that could, stands in it.
+void expect_self_contained(const std::string& html) {
+  const std::string body = std::regex_replace(html, std::regex("<pre>[^]*?</pre>"), "");
+  for (const char* part :
+       {"<script", "<link", "<img", "<iframe", "src=", "url(", "@import", "http://", "https://"})
+    EXPECT_EQ(body.find(part), std::string::npos) << part;
+  EXPECT_NE(body.find("default-src 'none'"), std::string::npos);
+}
+
+/// @param figures  headings that must be there
+void expect_sound_page(const fs::path& page, const std::vector<std::string>& figures) {
+  const std::string html = content_of(page);
+  expect_self_contained(html);
+  if (!has_browser())
+    GTEST_SKIP() << "Chromium is not installed: scripts/install_dependencies.sh --tests installs it";
+  const Visit alone = visit(page);
+  EXPECT_EQ(alone.status, 0) << alone.said;
+  EXPECT_EQ(alone.said.find("CONSOLE"), std::string::npos) << alone.said;
+  const json seen = look_at(html, {400, 1400});
+  ASSERT_EQ(seen.size(), 2u);
+  for (const json& view : seen) {
+    const int width = view["width"];
+    EXPECT_LE(view["wants"], width) << view["wide"];
+    EXPECT_TRUE(view["wide"].empty()) << width << ": " << view["wide"];
+    EXPECT_TRUE(view["requests"].empty()) << view["requests"];
+    EXPECT_GT(view["text"], 500);
+    for (const json& f : view["figures"]) {
+      EXPECT_GT(f["marks"], 0) << f;
+      EXPECT_GT(f["width"], 200) << f;
+      EXPECT_GT(f["height"], 100) << f;
+      EXPECT_EQ(f["outside"], 0) << f;
+    }
+    for (const std::string& wanted : figures) {
+      const bool there = std::any_of(view["figures"].begin(), view["figures"].end(),
+                                     [&](const json& f) { return f["heading"] == wanted; });
+      EXPECT_TRUE(there) << wanted;
+    }
+  }
+}
+
+/// What a newcomer looks for lies on the first two screens of a phone and on the first one of a desk.
+void expect_found_at_once(const fs::path& page) {
+  if (!has_browser()) return;
+  const json seen = look_at(content_of(page), {400, 1400});
+  ASSERT_EQ(seen.size(), 2u);
+  for (const char* what : {"lppd", "warning", "calibration"}) {
+    ASSERT_TRUE(seen[0][what].is_number()) << what;
+    EXPECT_LT(seen[0][what], 2 * 800) << what;
+    EXPECT_LT(seen[1][what], 800) << what;
+  }
+}
+
+const std::vector<std::string> kChainFigures = {"Step size",
+                                                "Resets",
+                                                "Energy errors",
+                                                "Shape of the Gamma fit",
+                                                "Scale of the Gamma fit",
+                                                "Distance to the Gamma fit",
+                                                "Training log-likelihood",
+                                                "Running LPPD",
+                                                "LPPD by chain",
+                                                "R-hat",
+                                                "Effective sample size",
+                                                "Calibration"};
+
+std::vector<std::string> with(std::vector<std::string> list, const std::vector<std::string>& more) {
+  list.insert(list.end(), more.begin(), more.end());
+  return list;
+}
+
+/// Two classes by a rule that a small network learns.
+std::string two_classes() {
+  std::ostringstream table;
+  for (int i = 0; i < 400; ++i) {
+    const double x = std::sin(0.7 * i), y = std::cos(1.3 * i);
+    table << x << ' ' << y << ' ' << (x * y > 0 ? "3" : "8") << '\n';
+  }
+  return table.str();
+}
+
+TEST(Report, OfARegressionIsSoundInABrowser) {
+  TemporaryFolder folder;
+  const auto config = folder.write("config.yaml", small_config());
+  const Outcome outcome =
+      smile({"run", config, "--out", folder / "run", "--set", "training.sampler.n_samples=3000"});
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+  expect_found_at_once(folder / "run/report.html");
+  expect_sound_page(folder / "run/report.html",
+                    with(kChainFigures, {"Where targets fall", "Unsure, and wrong"}));
+}
+
+TEST(Report, OfAClassificationWithAnOutOfDistributionSetIsSoundInABrowser) {
+  TemporaryFolder folder;
+  std::ostringstream outside;
+  for (int i = 0; i < 100; ++i) outside << 5 + std::sin(i) << ' ' << -4 + std::cos(i) << " 3\n";
+  const auto config =
+      folder.write("config.yaml", small_config(folder.write("in.data", two_classes()), "psmile", "class"));
+  const Outcome outcome = smile({"run", config, "--out", folder / "run", "--set",
+                                 "evaluation_args.ood=" + folder.write("out.data", outside.str()).string()});
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+  expect_sound_page(folder / "run/report.html",
+                    with(kChainFigures, {"Unsure, and wrong", "Out of distribution"}));
+}
+
+TEST(OutOfDistribution, RegressionTellsUnfamiliarRowsByTheirUncertainty) {
+  TemporaryFolder folder;
+  // Rows of airfoil with their inputs shifted far out, and the test rows themselves.
+  std::istringstream rows(content_of(airfoil()));
+  std::ostringstream far, bare;
+  int number = 0;
+  for (std::string line; std::getline(rows, line);) {
+    if (++number % 7 != 0) continue;  // the file is sorted
+    double x[6];
+    std::istringstream cells(line);
+    for (double& cell : x) cells >> cell;
+    for (int j = 0; j < 5; ++j) far << x[j] + (j == 0 ? 60000 : j == 1 ? 60 : 0) << ' ';
+    for (int j = 0; j < 5; ++j) bare << x[j] << (j < 4 ? ' ' : '\n');
+    far << x[5] << '\n';
+  }
+  const auto config = folder.write("config.yaml", small_config());
+  const auto auroc = [&](const char* name, const std::string& file, const char* score) {
+    if (!fs::exists(folder / name)) {
+      const Outcome outcome =
+          smile({"run", config, "--out", folder / name, "--quiet", "--set", "evaluation_args.ood=" + file});
+      EXPECT_EQ(outcome.status, 0) << outcome.error;
+    }
+    const json metrics = json::parse(content_of(folder / name / "eval/metrics.json"));
+    for (const json& row : metrics["metrics"])
+      if (row["name"] == std::string("OOD AUROC of ") + score && row["sampling"].is_number())
+        return row["sampling"].get<double>();
+    return -1.0;
+  };
+  const std::string out = folder.write("far.data", far.str()), same = folder.write("bare.data", bare.str());
+  for (const char* score : {"entropy", "mutual information", "log-density"})
+    EXPECT_GT(auroc("far", out, score), 0.95) << score;
+  // Rows of the same distribution, without targets: no better than chance, and no log-density.
+  EXPECT_NEAR(auroc("same", same, "entropy"), 0.5, 0.15);
+  EXPECT_EQ(auroc("same", same, "log-density"), -1);
+  const auto arrays = read_npz(folder / "far/eval/ood.npz");
+  EXPECT_EQ(array_named(arrays, "ood_entropy", "").as<double>().size(), 1503u / 7);
+  EXPECT_EQ(array_named(arrays, "test_surprise", "").as<double>().size(), 301u);
+}
+
+TEST(Report, ComparesRunsAndLeavesCopies) {
+  TemporaryFolder folder;
+  const auto config = folder.write("config.yaml", small_config());
+  const auto other = folder.write("other.yaml", small_config(airfoil(), "adasghmc"));
+  std::vector<std::string> command = {"report"};
+  for (const char* seed : {"1", "2"})
+    for (const auto& [name, file] : {std::pair{"psmile", config}, {"adasghmc", other}}) {
+      const fs::path run = folder / (std::string(name) + seed);
+      ASSERT_EQ(smile({"run", file, "--out", run, "--no-report", "--set", std::string("rng=") + seed}).status,
+                0);
+      command.push_back(run);
+    }
+  const Outcome outcome = smile(command);
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+  for (const char* name : {"comparison.html", "comparison.csv", "comparison.tex", "psmile1/report.html"})
+    EXPECT_TRUE(fs::exists(folder / name)) << name << outcome.out;
+  // Mean and sd over the two seeds, by hand.
+  double lppd[2];
+  for (int i = 0; i < 2; ++i) {
+    const json metrics =
+        json::parse(content_of(folder / ("psmile" + std::to_string(i + 1)) / "eval/metrics.json"));
+    for (const json& row : metrics["metrics"])
+      if (row["name"] == "LPPD") lppd[i] = row["sampling"];
+  }
+  std::istringstream csv(content_of(folder / "comparison.csv"));
+  std::string line;
+  std::getline(csv, line);
+  EXPECT_TRUE(line.starts_with(
+      "data,method,runs,\"LPPD (ensemble) mean\",\"LPPD (ensemble) sd\",\"LPPD mean\",\"LPPD sd\""))
+      << line;
+  std::getline(csv, line);
+  double values[4];
+  ASSERT_EQ(std::sscanf(line.c_str(), "\"airfoil\",\"psmile-auto\",2,%lf,%lf,%lf,%lf", values, values + 1,
+                        values + 2, values + 3),
+            4)
+      << line;
+  EXPECT_NEAR(values[2], (lppd[0] + lppd[1]) / 2, 1e-8);
+  EXPECT_NEAR(values[3], std::abs(lppd[0] - lppd[1]) / std::numbers::sqrt2, 1e-8);
+  EXPECT_NE(content_of(folder / "comparison.html").find("<strong>"), std::string::npos);
+  expect_sound_page(folder / "comparison.html", {"LPPD of every run", "Running LPPD"});
+}
+
+/// Issue 5 d: the share that the report names, from the draws' own outputs.
+TEST(Report, CoverageOfNinetyPercentIntervalsAgreesWithAnIndependentComputation) {
+  TemporaryFolder folder;
+  const auto config = folder.write("config.yaml", small_config() + "evaluations: [Lppd, PredSaver]\n");
+  const fs::path run = folder / "run";
+  ASSERT_EQ(smile({"run", config, "--out", run}).status, 0);
+  const auto target = array_named(read_npz(run / "eval/predictions.npz"), "target", run).as<double>();
+  // Distribution function of the mixture of all draws, by bisection for its 5 % and 95 % quantiles.
+  std::vector<std::pair<std::vector<double>, double>> draws;  // means of the test rows, σ
+  for (int c = 0; c < 3; ++c) {
+    const NpyRows outputs(run / ("eval/outputs-0" + std::to_string(c) + ".npy")),
+        positions(run / ("samples/chain-0" + std::to_string(c) + ".npy"));
+    for (std::size_t s = 0; s < outputs.rows(); ++s)
+      draws.push_back(
+          {{outputs.row(s).begin(), outputs.row(s).end()}, std::exp(double(positions.row(s).back()))});
+  }
+  const auto quantile = [&](std::size_t row, double p) {
+    double low = -20, high = 20;
+    for (int i = 0; i < 60; ++i) {
+      const double x = (low + high) / 2;
+      double below = 0;
+      for (const auto& [mean, sigma] : draws)
+        below += 0.5 * std::erfc((mean[row] - x) / sigma / std::numbers::sqrt2) / double(draws.size());
+      (below < p ? low : high) = x;
+    }
+    return low;
+  };
+  std::size_t inside = 0;
+  for (std::size_t i = 0; i < target.size(); ++i)
+    inside += target[i] >= quantile(i, 0.05) && target[i] <= quantile(i, 0.95);
+  const std::string html = content_of(run / "report.html");
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(html, found,
+                                std::regex("90 % intervals hold</div><div class=\"value\">([0-9.]+) %")));
+  EXPECT_NEAR(std::stod(found[1]), 100 * double(inside) / double(target.size()), 0.051);
+}
+
+}  // namespace
+}  // namespace smile::test
