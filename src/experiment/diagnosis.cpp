@@ -10,6 +10,7 @@
 
 #include "ensemble/checkpoint.hpp"
 #include "experiment/chain_report.hpp"
+#include "experiment/energy_windows.hpp"
 #include "smile/data/dataset.hpp"
 #include "smile/ensemble/draw_check.hpp"
 #include "smile/error.hpp"
@@ -392,6 +393,7 @@ RunDiagnosis diagnose_run(const fs::path& run) {
     ChainDiagnosis d;
     put_numbers(d, record, chains.scores[i], c);
     put_convergence(d, c.diagnostics);
+    d.energy_over_time = experiment::energy_windows(run, record.chain);
     Judge(d, record, c).judge(chains.damage[i], blown_up.chains[i], blown_up.usual_likelihood);
     d.verdict = verdict_of(d, record);
     out.chains.push_back(std::move(d));

@@ -37,6 +37,23 @@ ordered_json json_of(const std::vector<Finding>& findings) {
   return out;
 }
 
+/// Columns, since rows would repeat their names.
+ordered_json json_of(const std::vector<EnergyWindow>& windows) {
+  ordered_json out;
+  for (const char* name :
+       {"last_step", "step_size", "reset_frequency", "gamma_shape", "gamma_scale", "kolmogorov_distance"})
+    out[name] = ordered_json::array();
+  for (const EnergyWindow& w : windows) {
+    out["last_step"].push_back(w.last_step);
+    out["step_size"].push_back(number(w.step_size));
+    out["reset_frequency"].push_back(number(w.reset_frequency));
+    out["gamma_shape"].push_back(number(w.gamma_shape));
+    out["gamma_scale"].push_back(number(w.gamma_scale));
+    out["kolmogorov_distance"].push_back(number(w.kolmogorov_distance));
+  }
+  return out;
+}
+
 ordered_json json_of(const ChainDiagnosis& d) {
   ordered_json refusals = ordered_json::object();
   for (const auto& [cause, count] : d.refusals) refusals[cause] = count;
@@ -68,6 +85,7 @@ ordered_json json_of(const ChainDiagnosis& d) {
           {"chainwise_rhat_parameters", number(d.chainwise_rhat_parameters)},
           {"chainwise_rhat_predictions", number(d.chainwise_rhat_predictions)},
           {"still_quantities", d.still_quantities},
+          {"energy_over_time", json_of(d.energy_over_time)},
           {"findings", json_of(d.findings)}};
 }
 

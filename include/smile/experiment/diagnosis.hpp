@@ -29,6 +29,16 @@ enum class Verdict { sound, sound_with_remarks, doubtful, incomplete, failed };
 /// "sound", "sound, with remarks", "doubtful", "incomplete", "failed".
 const char* name_of(Verdict verdict);
 
+/// A stretch of a chain (1,000 steps, or several such in long runs), from its monitors. NaN where a quantity
+/// does not apply.
+struct EnergyWindow {
+  std::uint64_t last_step = 0;
+  double step_size = 0;                     ///< geometric mean over the last 1,000 steps
+  double reset_frequency = 0;               ///< refused steps of the stretch, as a fraction
+  double gamma_shape = 0, gamma_scale = 0;  ///< fit of |ΔE| at its end
+  double kolmogorov_distance = 0;           ///< of |ΔE| to the fits, last 1,000 steps
+};
+
 /// One chain. NaN where a quantity does not apply or is not known.
 struct ChainDiagnosis {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -51,6 +61,7 @@ struct ChainDiagnosis {
   double seconds_per_step = kNone, gradients_per_second = kNone;
   double chainwise_rhat_parameters = kNone, chainwise_rhat_predictions = kNone;  ///< medians
   std::size_t still_quantities = 0;  ///< parameters that stand still in this chain though others move
+  std::vector<EnergyWindow> energy_over_time;  ///< at most some 200
   std::vector<Finding> findings;
 };
 

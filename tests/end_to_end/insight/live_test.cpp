@@ -185,6 +185,11 @@ TEST(Diagnose, HasAVerdictForEachChainInWordsAndNumbers) {
           "step_size_first", "step_size_after_warmup", "step_size_last", "gradient_rms", "seconds_per_step",
           "gradients_per_second", "chainwise_rhat_parameters", "chainwise_rhat_predictions", "test_lppd"})
       EXPECT_TRUE(chain[key].is_number()) << key << ": " << chain[key];
+  // Over time: 300 steps of warm-up, then 400 of sampling; the resets add up.
+  const json& over_time = document["chains"][0]["energy_over_time"];
+  EXPECT_EQ(over_time["last_step"], (json{300, 700}));
+  EXPECT_TRUE(over_time["gamma_shape"][1].is_number() && over_time["kolmogorov_distance"][1].is_number());
+  EXPECT_NEAR(over_time["reset_frequency"][1], document["chains"][0]["reset_frequency"], 1e-9);
   bool has_log_sigma = false, has_log_density = false, has_prediction = false;
   for (const json& q : file["quantities"]) {
     has_log_sigma = has_log_sigma || q["name"] == "log_sigma";
