@@ -27,6 +27,11 @@ std::string percent(double share) {
   return std::isnan(share) ? std::string("–") : fmt::format("{:.1f} %", 100 * share);
 }
 
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = char(text[0] - 'a' + 'A');
+  return text;
+}
+
 std::string head(const RunFiles& run) {
   const double failed = value(run.metrics, "failed_chains");
   return fmt::format(
@@ -61,7 +66,7 @@ std::string tiles(const RunFiles& run) {
     lppd_than += fmt::format(" ({}{:.3g})", after < before ? "−" : "+", std::abs(after - before));
   const char* error = run.is_regression() ? "RMSE" : "accuracy";
   std::string out = tile("LPPD of the sampler (test rows)", number(after), lppd_than) +
-                    tile(fmt::format("{} of the sampler", error), number(run.metric(error)),
+                    tile(capitalised(fmt::format("{} of the sampler", error)), number(run.metric(error)),
                          "warm-started ensemble " + number(run.metric(error, "ensemble_initialization")));
   if (run.is_regression())
     out += tile("90 % intervals hold", percent(report::coverage_of_intervals(run, 0.9)),
@@ -77,8 +82,8 @@ std::string tiles(const RunFiles& run) {
 
 std::string note(const std::string& weight, const std::string& text, const std::string& advice) {
   return fmt::format(
-      "<p class=\"note {}\">{}{}</p>\n", weight, escaped(text),
-      advice.empty() ? "" : fmt::format(" <span class=\"try\">Try: {}.</span>", escaped(advice)));
+      "<p class=\"note {}\">{}{}</p>\n", weight, escaped(capitalised(text)),
+      advice.empty() ? "" : fmt::format(". <span class=\"try\">Try: {}.</span>", escaped(advice)));
 }
 
 /// Everything that may mislead; three at first, the rest a click away.
@@ -134,9 +139,9 @@ std::string verdicts(const RunFiles& run) {
   for (const auto& chain : run.diagnostics["chains"]) {
     std::string text;
     for (const auto& f : chain["findings"]) {
-      text += fmt::format("<div>{}", escaped(f.value("text", "")));
+      text += fmt::format("<div>{}", escaped(capitalised(f.value("text", ""))));
       if (const std::string advice = f.value("advice", ""); !advice.empty() && !advice.starts_with("nothing"))
-        text += fmt::format(" <span class=\"quiet\">Try: {}.</span>", escaped(advice));
+        text += fmt::format(". <span class=\"quiet\">Try: {}.</span>", escaped(advice));
       text += "</div>";
     }
     rows.push_back({std::to_string(chain.value("chain", 0)), Cell::html(badge(chain.value("verdict", ""))),

@@ -12,7 +12,7 @@ namespace {
 // The drawing's own units; the page scales it to the column's width. Small enough that text stays readable at
 // 400 pixels.
 constexpr double kWidth = 380, kHeight = 240;
-constexpr double kLeft = 52, kRight = 360, kTop = 10, kBottom = 200;
+constexpr double kLeft = 58, kRight = 360, kTop = 10, kBottom = 200;
 
 double position(double value, double low, double high, Scale scale) {
   if (scale == Scale::log)

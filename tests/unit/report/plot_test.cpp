@@ -35,8 +35,8 @@ TEST(Plot, PlacesPointsByTheirScale) {
   plot.x_range(1, 100);
   plot.y_range(0, 1);
   plot.points({{10, 0.5}}, "series-1");
-  // The middle of both axes: 52…360 and 200…10.
-  EXPECT_NE(plot.svg("t").find("cx=\"206.0\" cy=\"105.0\""), std::string::npos) << plot.svg("t");
+  // The middle of both axes: 58…360 and 200…10.
+  EXPECT_NE(plot.svg("t").find("cx=\"209.0\" cy=\"105.0\""), std::string::npos) << plot.svg("t");
 }
 
 TEST(Plot, BreaksALineWhereAValueIsMissing) {
