@@ -1,6 +1,7 @@
 /// Saving and restoring the state of a sampler: one text serves both directions.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -22,6 +23,10 @@ class Archive {
 
   bool reading() const { return reading_; }
   const std::vector<char>& bytes() const { return bytes_; }
+  /// The bytes themselves; the archive is empty afterwards.
+  std::vector<char> take_bytes() { return std::move(bytes_); }
+  /// Room for so many bytes to write; memory that is never used costs nothing.
+  void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
   /// Whether everything written has been read.
   bool exhausted() const { return position_ == bytes_.size(); }
 
@@ -49,13 +54,21 @@ class Archive {
     text.resize(size);
     raw(text.data(), size);
   }
+  /// Bytes that a text might be; in the archive they look like one.
+  void block(std::vector<char>& block) {
+    std::uint64_t size = block.size();
+    value(size);
+    if (reading_ && size > bytes_.size() - position_) broken();
+    block.resize(size);
+    raw(block.data(), size);
+  }
 
  private:
   void raw(void* data, std::size_t size) {
     char* p = static_cast<char*>(data);
     if (reading_) {
       if (size > bytes_.size() - position_) broken();
-      for (std::size_t i = 0; i < size; ++i) p[i] = bytes_[position_ + i];
+      std::copy_n(bytes_.data() + position_, size, p);
       position_ += size;
     } else {
       bytes_.insert(bytes_.end(), p, p + size);

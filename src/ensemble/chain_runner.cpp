@@ -250,8 +250,10 @@ void ChainRunner::save() {
   checkpoint.monitor_bytes = monitor_->bytes();
   if (record_.status == ChainStatus::running) {
     Archive archive;
+    // More than any sampler has, so that the bytes are never moved while they grow.
+    archive.reserve(24 * sizeof(float) * (record_.dimension + 1000));
     setup_.sampler->serialise(archive);
-    checkpoint.sampler = archive.bytes();
+    checkpoint.sampler = archive.take_bytes();
   }
   write_checkpoint(checkpoint_path(options_.directory, record_.chain), checkpoint);
 }

@@ -1,8 +1,8 @@
 #include "ensemble/checkpoint.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <span>
 #include <system_error>
 
@@ -25,17 +25,47 @@ struct Header {
   std::uint64_t checksum;
 };
 
-/// FNV-1a over 8-byte words (the last one padded with zeros).
-std::uint64_t checksum_of(std::span<const char> bytes) {
-  std::uint64_t hash = 14695981039346656037ull;
-  for (std::size_t i = 0; i < bytes.size(); i += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + i, std::min<std::size_t>(8, bytes.size() - i));
-    hash = (hash ^ word) * 1099511628211ull;
-    hash ^= hash >> 32;
+/// FNV-1a over 8-byte words (the last one padded with zeros) of bytes that come in pieces.
+class Checksum {
+ public:
+  void add(std::span<const char> bytes) {
+    while (!bytes.empty()) {
+      if (held_ == 0 && bytes.size() >= 8) {
+        std::size_t whole = bytes.size() / 8;
+        for (const char* word = bytes.data(); whole > 0; --whole, word += 8) take_word(word);
+        bytes = bytes.last(bytes.size() % 8);
+        continue;
+      }
+      const std::size_t taken = std::min<std::size_t>(8 - held_, bytes.size());
+      std::memcpy(word_ + held_, bytes.data(), taken);
+      held_ += taken;
+      bytes = bytes.subspan(taken);
+      if (held_ == 8) close_word();
+    }
   }
-  return hash;
-}
+  std::uint64_t value() {
+    if (held_ > 0) {
+      std::memset(word_ + held_, 0, 8 - held_);
+      close_word();
+    }
+    return hash_;
+  }
+
+ private:
+  void take_word(const char* bytes) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes, 8);
+    hash_ = (hash_ ^ word) * 1099511628211ull;
+    hash_ ^= hash_ >> 32;
+  }
+  void close_word() {
+    take_word(word_);
+    held_ = 0;
+  }
+  std::uint64_t hash_ = 14695981039346656037ull;
+  char word_[8];
+  std::size_t held_ = 0;
+};
 
 template <class Item, class Each>
 void list(Archive& archive, std::vector<Item>& items, const Each& each) {
@@ -48,6 +78,7 @@ void list(Archive& archive, std::vector<Item>& items, const Each& each) {
   }
 }
 
+/// All but the sampler's state, which follows as a block.
 void serialise(Archive& archive, Checkpoint& c) {
   ChainRecord& r = c.record;
   archive.text(c.digest);
@@ -63,9 +94,6 @@ void serialise(Archive& archive, Checkpoint& c) {
   archive.value(c.warmup_stored), archive.value(c.trace_bytes), archive.value(c.monitor_bytes);
   archive.vector(c.velocity.reference);
   archive.value(c.velocity.correlations);
-  std::string state(c.sampler.begin(), c.sampler.end());
-  archive.text(state);
-  if (archive.reading()) c.sampler.assign(state.begin(), state.end());
 }
 
 fs::path previous_of(const fs::path& path) {
@@ -81,17 +109,24 @@ fs::path previous_of(const fs::path& path) {
 }  // namespace
 
 void write_checkpoint(const fs::path& path, Checkpoint& checkpoint) {
+  // The state is most of the file: it goes there as it is, without a second copy in memory.
   Archive archive;
   serialise(archive, checkpoint);
-  const auto& payload = archive.bytes();
+  std::uint64_t size = checkpoint.sampler.size();
+  archive.value(size);
+  const std::span<const char> head(archive.bytes()), state(checkpoint.sampler);
   Header header{};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.version = kVersion;
-  header.payload_bytes = payload.size();
-  header.checksum = checksum_of(payload);
+  header.payload_bytes = head.size() + state.size();
+  Checksum checksum;
+  checksum.add(head);
+  checksum.add(state);
+  header.checksum = checksum.value();
   AtomicFile file(path);
   file.write(std::as_bytes(std::span(&header, 1)));
-  file.write(std::as_bytes(std::span(payload)));
+  file.write(std::as_bytes(head));
+  file.write(std::as_bytes(state));
   // A second name for the old file, so that there is always a whole one; not having it is no error.
   std::error_code ignored;
   fs::remove(previous_of(path), ignored);
@@ -102,18 +137,24 @@ void write_checkpoint(const fs::path& path, Checkpoint& checkpoint) {
 Checkpoint read_checkpoint_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) damaged(path, "cannot be read");
-  const std::vector<char> bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::error_code failure;
+  const std::uintmax_t file_bytes = fs::file_size(path, failure);
   Header header{};
-  if (bytes.size() < sizeof header) damaged(path, "is cut short");
-  std::memcpy(&header, bytes.data(), sizeof header);
+  if (failure || file_bytes < sizeof header) damaged(path, "is cut short");
+  in.read(reinterpret_cast<char*>(&header), sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) damaged(path, "does not begin as one");
   if (header.version != kVersion) damaged(path, "is of another version of this program");
-  if (header.payload_bytes != bytes.size() - sizeof header) damaged(path, "is cut short");
-  std::vector<char> payload(bytes.begin() + sizeof header, bytes.end());
-  if (checksum_of(payload) != header.checksum) damaged(path, "has a wrong checksum");
+  if (header.payload_bytes != file_bytes - sizeof header) damaged(path, "is cut short");
+  std::vector<char> payload(header.payload_bytes);
+  in.read(payload.data(), std::streamsize(payload.size()));
+  if (!in) damaged(path, "cannot be read to its end");
+  Checksum checksum;
+  checksum.add(payload);
+  if (checksum.value() != header.checksum) damaged(path, "has a wrong checksum");
   Checkpoint checkpoint;
   Archive archive(std::move(payload));
   serialise(archive, checkpoint);
+  archive.block(checkpoint.sampler);
   if (!archive.exhausted()) damaged(path, "holds more than this program writes");
   return checkpoint;
 }

@@ -75,7 +75,7 @@ TEST(Resources, what_does_not_fit_is_refused_with_its_parts) {
   const std::string disk = refusal(1e12, 15e9);
   EXPECT_NE(
       disk.find(
-          "the run needs 16.4 GB on disk (draws 16.0 GB, members 16.0 MB, checkpoints 432.0 MB) and 15.0 "
+          "the run needs 16.4 GB on disk (draws 16.0 GB, members 16.0 MB, checkpoints 336.0 MB) and 15.0 "
           "GB are free; raise n_thinning"),
       std::string::npos)
       << disk;
