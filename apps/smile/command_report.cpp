@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,14 +17,29 @@ struct ReportArguments {
   std::string out;
 };
 
+/// Of several paths the folders: `results/*` also names the tables that a comparison or a sweep left there.
+std::vector<std::string> without_files(const std::vector<std::string>& paths) {
+  std::vector<std::string> folders, warnings;
+  for (const std::string& path : paths) {
+    if (std::filesystem::is_regular_file(path))
+      warnings.push_back(path + " is a file, not a run, and left out");
+    else
+      folders.push_back(path);
+  }
+  if (folders.empty()) return paths;
+  print_warnings(warnings);
+  return folders;
+}
+
 int report(const ReportArguments& arguments) {
-  if (arguments.runs.size() == 1) {
-    fmt::print("{}\n", write_report(arguments.runs[0], arguments.out));
+  const std::vector<std::string> runs = without_files(arguments.runs);
+  if (runs.size() == 1) {
+    fmt::print("{}\n", write_report(runs[0], arguments.out));
     return 0;
   }
   // The comparison links to them.
-  for (const std::string& run : arguments.runs) write_report(run);
-  const ComparisonPaths paths = write_comparison(arguments.runs, arguments.out);
+  for (const std::string& run : runs) write_report(run);
+  const ComparisonPaths paths = write_comparison(runs, arguments.out);
   fmt::print("{}\n{}\n{}\n", paths.html, paths.csv, paths.latex);
   return 0;
 }

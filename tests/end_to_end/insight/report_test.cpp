@@ -176,6 +176,12 @@ TEST(Report, ComparesRunsAndLeavesCopies) {
   ASSERT_EQ(outcome.status, 0) << outcome.error;
   for (const char* name : {"comparison.html", "comparison.csv", "comparison.tex", "psmile1/report.html"})
     EXPECT_TRUE(fs::exists(folder / name)) << name << outcome.out;
+  // As a shell expands `folder/*` the second time: the tables are there now.
+  command.push_back(folder / "comparison.csv");
+  const Outcome again = smile(command);
+  EXPECT_EQ(again.status, 0) << again.error;
+  EXPECT_NE(again.error.find("comparison.csv is a file, not a run, and left out"), std::string::npos)
+      << again.error;
   // Mean and sd over the two seeds, by hand.
   double lppd[2];
   for (int i = 0; i < 2; ++i) {
