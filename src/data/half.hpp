@@ -13,7 +13,7 @@ inline std::uint16_t half_of(float value) {
   if (magnitude > 0x7f800000U) return static_cast<std::uint16_t>(sign | 0x7e00U);
   if (magnitude >= 0x477ff000U) return static_cast<std::uint16_t>(sign | 0x7c00U);  // 65520 and more
   std::uint32_t mantissa, shift;
-  if (magnitude < 0x38800000U) {          // below 2^-14: a multiple of 2^-24
+  if (magnitude < 0x38800000U) {               // below 2^-14: a multiple of 2^-24
     if (magnitude < 0x33000000U) return sign;  // below 2^-25
     mantissa = (magnitude & 0x7fffffU) | 0x800000U;
     shift = 126 - (magnitude >> 23);
