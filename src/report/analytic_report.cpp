@@ -150,7 +150,13 @@ void write_step_figures(const AnalyticReport& report, const std::filesystem::pat
   }
 }
 
-/// The best b², and the step size it comes from, against σ of lognormal noise.
+/// The point of least b² where none can win.
+const AnalyticPoint& least_of(const AnalyticCell& cell) {
+  return *std::min_element(cell.points.begin(), cell.points.end(),
+                           [](const auto& a, const auto& b) { return a.mean < b.mean; });
+}
+
+/// The best b², and the step size it comes from, against σ of lognormal noise; hollow where none can win.
 void write_sigma_figures(const AnalyticReport& report, const std::filesystem::path& folder) {
   if (report.config.lognormal_sigma.size() < 2) return;
   LineFigure bias{"lognormal noise", "σ", "b² at the best step size", {}},
@@ -161,12 +167,12 @@ void write_sigma_figures(const AnalyticReport& report, const std::filesystem::pa
     return figure.lines.emplace_back(FigureLine{label, {}});
   };
   for (const AnalyticCell& cell : report.cells) {
-    if (cell.distribution != BaseNoise::lognormal || !cell.winner) continue;
-    const AnalyticPoint& best = cell.points[*cell.winner];
+    if (cell.distribution != BaseNoise::lognormal) continue;
+    const AnalyticPoint& best = cell.winner ? cell.points[*cell.winner] : least_of(cell);
     const std::string label =
         cell.target + " " + name_of(cell.noise) + " " + report.config.methods[cell.method].label;
-    line_named(bias, label).points.push_back({cell.parameter, best.mean, best.standard_error, false});
-    line_named(step, label).points.push_back({cell.parameter, best.step_size, 0, cell.at_edge});
+    line_named(bias, label).points.push_back({cell.parameter, best.mean, best.standard_error, !cell.winner});
+    line_named(step, label).points.push_back({cell.parameter, best.step_size, 0, !cell.winner});
   }
   if (bias.lines.empty()) return;
   write_file_atomically(folder / "lognormal-b2.svg", svg_of(bias));
@@ -195,12 +201,6 @@ void write_mode_figures(const AnalyticReport& report, const std::filesystem::pat
       write_file_atomically(folder / file_name("modes-" + label + (all ? "-all" : "-one")), svg_of(figure));
     }
   }
-}
-
-/// The point of least b² where none can win.
-const AnalyticPoint& least_of(const AnalyticCell& cell) {
-  return *std::min_element(cell.points.begin(), cell.points.end(),
-                           [](const auto& a, const auto& b) { return a.mean < b.mean; });
 }
 
 std::vector<std::string> remarks_on(const AnalyticReport& report, const AnalyticCell& cell,
