@@ -61,7 +61,7 @@ void write_all(int descriptor, const void* bytes, std::size_t size, const std::f
   }
 }
 
-std::string read_whole_file(const std::filesystem::path& path) {
+int open_input(const std::filesystem::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
     if (errno == ENOENT || errno == ENOTDIR)
@@ -70,30 +70,46 @@ std::string read_whole_file(const std::filesystem::path& path) {
     if (errno == EACCES) throw Error(path.string(), "may not be read", "change the file's permissions");
     throw Error(path.string(), "cannot be opened (" + reason(errno) + ")", "check the path");
   }
-  struct Closer {
-    int descriptor;
-    ~Closer() { ::close(descriptor); }
-  } closer{descriptor};
   struct stat status {};
-  if (::fstat(descriptor, &status) != 0)
-    throw Error(path.string(), "cannot be read (" + reason(errno) + ")", "check the path");
+  const int error_number = ::fstat(descriptor, &status) == 0 ? 0 : errno;
+  if (error_number == 0 && (S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode))) return descriptor;
+  ::close(descriptor);
+  if (error_number != 0)
+    throw Error(path.string(), "cannot be read (" + reason(error_number) + ")", "check the path");
   if (S_ISDIR(status.st_mode)) throw Error(path.string(), "is a folder", "give the path of a file in it");
-  if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode))
-    throw Error(path.string(), "is not a regular file", "give the path of a file");
+  throw Error(path.string(), "is not a regular file", "give the path of a file");
+}
 
-  std::string content;
-  if (status.st_size > 0) content.reserve(static_cast<std::size_t>(status.st_size) + 1);
-  constexpr std::size_t kChunk = 1 << 20;
-  for (;;) {
-    const std::size_t before = content.size();
-    content.resize(before + kChunk);
-    const ssize_t got = ::read(descriptor, content.data() + before, kChunk);
-    content.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
+std::size_t read_some(int descriptor, char* bytes, std::size_t size, const std::filesystem::path& path) {
+  std::size_t total = 0;
+  while (total < size) {
+    const ssize_t got = ::read(descriptor, bytes + total, size - total);
     if (got < 0) {
       if (errno == EINTR) continue;
       throw Error(path.string(), "cannot be read (" + reason(errno) + ")", "check the disk");
     }
-    if (got == 0) return content;
+    if (got == 0) break;
+    total += static_cast<std::size_t>(got);
+  }
+  return total;
+}
+
+std::string read_whole_file(const std::filesystem::path& path) {
+  struct Input {
+    int descriptor;
+    ~Input() { ::close(descriptor); }
+  } input{open_input(path)};
+  struct stat status {};
+  std::string content;
+  if (::fstat(input.descriptor, &status) == 0 && status.st_size > 0)
+    content.reserve(static_cast<std::size_t>(status.st_size) + 1);
+  constexpr std::size_t kChunk = 1 << 20;
+  for (;;) {
+    const std::size_t before = content.size();
+    content.resize(before + kChunk);
+    const std::size_t got = read_some(input.descriptor, content.data() + before, kChunk, path);
+    content.resize(before + got);
+    if (got < kChunk) return content;
   }
 }
 

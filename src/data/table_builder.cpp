@@ -109,6 +109,7 @@ void TableBuilder::add_row(std::size_t line, const std::vector<std::string>& fie
   if (missing_fields > 0 && options_.missing == MissingPolicy::drop) {
     table_.values.resize(first);
     table_.dropped_lines.push_back(line);
+    ++dropped_;
     return;
   }
   table_.missing_values += missing_fields;
@@ -144,7 +145,7 @@ void TableBuilder::order_words(std::size_t column) {
   }
 }
 
-Table TableBuilder::finish() {
+Table TableBuilder::take() {
   if (!odd_records_.empty()) {
     const OddRecord first = odd_records_.front();
     std::string what =
@@ -156,16 +157,26 @@ Table TableBuilder::finish() {
     throw Error(location(table_.source, first.line, std::min(first.fields, table_.columns) + 1), what,
                 "give every row the same number of fields");
   }
-  if (table_.rows == 0) {
-    if (!table_.dropped_lines.empty())
-      throw Error(table_.source, "no data: every row has a missing value",
-                  "choose 'missing: mean' or fill them in");
-    throw Error(table_.source, table_.has_header ? "no data after the header" : "no data",
-                "give a file with at least one row");
-  }
   for (std::size_t j = 0; j < table_.columns; ++j)
     if (categorical_[j]) order_words(j);
-  return std::move(table_);
+  Table next;
+  next.source = table_.source;
+  next.column_names = table_.column_names;
+  next.has_header = table_.has_header;
+  next.columns = table_.columns;
+  next.categories.resize(table_.columns);
+  for (auto& words : words_) words.clear();
+  taken_ += table_.rows;
+  return std::exchange(table_, std::move(next));
+}
+
+void TableBuilder::check_any() const {
+  if (taken_ + table_.rows > 0) return;
+  if (dropped_ > 0)
+    throw Error(table_.source, "no data: every row has a missing value",
+                "choose 'missing: mean' or fill them in");
+  throw Error(table_.source, table_.has_header ? "no data after the header" : "no data",
+              "give a file with at least one row");
 }
 
 }  // namespace smile::data

@@ -17,8 +17,13 @@ class TableBuilder {
 
   /// @param line  of the record's first character, from 1
   void add(std::size_t line, const std::vector<std::string>& fields);
-  /// The finished table. @throws Error where there are no rows, or where some had another number of fields
-  Table finish();
+  /// Rows since the last take().
+  std::size_t rows() const { return table_.rows; }
+  /// The rows since the last take(), with the words among them; later rows go into the next table.
+  /// @throws Error where some had another number of fields
+  Table take();
+  /// @throws Error where no row came at all, with or without take()
+  void check_any() const;
 
  private:
   struct OddRecord {
@@ -35,7 +40,8 @@ class TableBuilder {
   TableOptions options_;
   Table table_;
   bool started_ = false, first_row_ = true;
-  std::vector<bool> categorical_;  ///< by column
+  std::size_t taken_ = 0, dropped_ = 0;  ///< rows taken; rows left out, all tables together
+  std::vector<bool> categorical_;        ///< by column
   std::vector<std::map<std::string, double>>
       words_;  ///< by column: codes in order of appearance until finish()
   std::vector<OddRecord> odd_records_;

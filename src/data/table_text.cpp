@@ -1,13 +1,15 @@
 // Text tables: .data (runs of blanks and tabs) and .csv (RFC 4180).
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "data/field.hpp"
-#include "data/file_error.hpp"
 #include "data/table_builder.hpp"
+#include "data/table_source.hpp"
+#include "data/text_window.hpp"
 #include "smile/data/table.hpp"
 #include "smile/error.hpp"
 
@@ -16,45 +18,30 @@ namespace smile {
 namespace {
 
 using data::location;
-
-/// The file without its byte-order mark. @throws Error for no content and for what is no text
-std::string read_text(const std::filesystem::path& path) {
-  std::string content = data::read_whole_file(path);
-  const std::string source = path.string();
-  if (content.empty()) throw Error(source, "no data", "the file is empty; give one with at least one row");
-  if (content.starts_with("\x1f\x8b"))
-    throw Error(location(source, 1, 1), "compressed by gzip", "unpack it first");
-  if (content.starts_with("\xff\xfe") || content.starts_with("\xfe\xff"))
-    throw Error(location(source, 1, 1), "text in UTF-16", "save it as UTF-8");
-  if (content.starts_with("\xef\xbb\xbf")) content.erase(0, 3);
-
-  std::size_t line = 1, column = 1;
-  for (const char c : content) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
-      ++line, column = 1;
-    } else if (c == ',' || c == ';' || c == '\t') {
-      ++column;
-    } else if ((byte < 0x20 && c != '\r') || byte == 0x7f) {
-      throw Error(location(source, line, column), "binary content (byte " + std::to_string(int{byte}) + ")",
-                  "give a text table, or name a NumPy file .npy");
-    }
-  }
-  return content;
-}
+using data::TextWindow;
 
 /// Records of a .csv file, in order.
 class CsvReader {
  public:
-  CsvReader(std::string_view text, char delimiter, const std::string& source)
-      : text_(text), delimiter_(delimiter), source_(source) {}
+  CsvReader(TextWindow& window, char delimiter, const std::string& source)
+      : window_(window), text_(window.text()), delimiter_(delimiter), source_(source) {}
 
   /// Reads the next record that is not blank; false at the end.
   bool next(std::vector<std::string>& fields) {
     do {
-      if (at_ >= text_.size()) return false;
       record_line_ = line_;
-      read_record(fields);
+      for (;;) {
+        at_ = 0;
+        line_ = record_line_;
+        if (!text_.empty()) read_record(fields);
+        if (at_ < text_.size() || window_.at_end()) break;
+        // It may go on behind the window: once more, with more to see.
+        window_.extend();
+        text_ = window_.text();
+      }
+      if (text_.empty()) return false;
+      window_.drop(at_);
+      text_.remove_prefix(at_);
     } while (fields.size() == 1 && fields[0].empty() && !last_quoted_);
     return true;
   }
@@ -104,9 +91,11 @@ class CsvReader {
     const std::size_t opening_line = line_;
     ++at_;
     for (;;) {
-      if (at_ >= text_.size())
+      if (at_ >= text_.size()) {
+        if (!window_.at_end()) return;  // the record is read again
         throw Error(location(source_, opening_line, column), "a quoted field does not end",
                     "add the closing quote");
+      }
       if (text_[at_] == '"') {
         ++at_;
         if (at_ >= text_.size() || text_[at_] != '"') break;
@@ -125,7 +114,8 @@ class CsvReader {
                   "double the quotes inside a quoted field");
   }
 
-  std::string_view text_;
+  TextWindow& window_;
+  std::string_view text_;  // from the beginning of a record
   char delimiter_;
   const std::string& source_;
   std::size_t at_ = 0, line_ = 1, record_line_ = 1;
@@ -149,51 +139,109 @@ char detect_delimiter(std::string_view text, bool decimal_comma) {
   return decimal_comma ? ';' : ',';
 }
 
-}  // namespace
+/// Hands the records of a file to a TableBuilder until there are rows enough.
+class TextSource : public TableBlocks::Source {
+ public:
+  TextSource(const std::filesystem::path& path, const TableOptions& options)
+      : source_(path.string()), window_(path), builder_(source_, options) {}
 
-Table read_csv_table(const std::filesystem::path& path, const TableOptions& options) {
-  const std::string source = path.string();
-  const std::string text = read_text(path);
-  const char delimiter =
-      options.delimiter ? options.delimiter : detect_delimiter(text, options.decimal_comma);
-  if (options.decimal_comma && delimiter == ',')
-    throw Error(source, "decimal commas cannot be told from commas between fields",
-                "separate the fields by ';' or tab, or set 'decimal_comma: false'");
-
-  std::vector<std::string> fields;
-  // A delimiter at the end of every line is punctuation; on some lines only, it is a missing value.
-  bool trailing = true, any = false;
-  for (CsvReader survey(text, delimiter, source); trailing && survey.next(fields); any = true)
-    trailing = survey.ends_with_delimiter(fields);
-
-  data::TableBuilder builder(source, options);
-  for (CsvReader reader(text, delimiter, source); reader.next(fields);) {
-    if (trailing && any) fields.pop_back();
-    builder.add(reader.line(), fields);
+  bool next(std::size_t rows, Table& block) final {
+    while (!ended_ && builder_.rows() < rows) ended_ = !add_record(builder_);
+    block = builder_.take();
+    if (block.rows > 0 || !block.dropped_lines.empty()) return true;
+    builder_.check_any();
+    return false;
   }
-  return builder.finish();
-}
 
-Table read_data_table(const std::filesystem::path& path, const TableOptions& options) {
-  const std::string text = read_text(path);
-  data::TableBuilder builder(path.string(), options);
-  std::vector<std::string> fields;
-  std::size_t line = 1;
-  for (std::size_t at = 0; at < text.size(); ++line) {
-    std::size_t end = text.find('\n', at);
-    if (end == std::string::npos) end = text.size();
-    std::string_view rest = std::string_view(text).substr(at, end - at);
-    at = end + 1;
+ protected:
+  /// Adds the next record; false at the end.
+  virtual bool add_record(data::TableBuilder& builder) = 0;
+
+  const std::string source_;
+  TextWindow window_;
+  std::vector<std::string> fields_;
+
+ private:
+  data::TableBuilder builder_;
+  bool ended_ = false;
+};
+
+class CsvSource final : public TextSource {
+ public:
+  CsvSource(const std::filesystem::path& path, const TableOptions& options) : TextSource(path, options) {
+    while (!window_.at_end() && window_.text().find_first_of("\r\n") == std::string_view::npos)
+      window_.extend();
+    delimiter_ =
+        options.delimiter ? options.delimiter : detect_delimiter(window_.text(), options.decimal_comma);
+    if (options.decimal_comma && delimiter_ == ',')
+      throw Error(source_, "decimal commas cannot be told from commas between fields",
+                  "separate the fields by ';' or tab, or set 'decimal_comma: false'");
+    // A delimiter at the end of every line is punctuation; on some lines only, it is a missing value.
+    bool any = false;
+    for (CsvReader survey(window_, delimiter_, source_); trailing_ && survey.next(fields_); any = true)
+      trailing_ = survey.ends_with_delimiter(fields_);
+    trailing_ = trailing_ && any;
+    window_.rewind();
+    reader_.emplace(window_, delimiter_, source_);
+  }
+
+ private:
+  bool add_record(data::TableBuilder& builder) override {
+    if (!reader_->next(fields_)) return false;
+    if (trailing_) fields_.pop_back();
+    builder.add(reader_->line(), fields_);
+    return true;
+  }
+
+  char delimiter_ = ',';
+  bool trailing_ = true;
+  std::optional<CsvReader> reader_;
+};
+
+class DataSource final : public TextSource {
+ public:
+  using TextSource::TextSource;
+
+ private:
+  bool add_record(data::TableBuilder& builder) override {
+    std::size_t end = window_.text().find('\n');
+    while (end == std::string_view::npos && !window_.at_end()) {
+      const std::size_t seen = window_.text().size();
+      window_.extend();
+      end = window_.text().find('\n', seen);
+    }
+    const std::string_view text = window_.text();
+    if (text.empty()) return false;
+    std::string_view rest = text.substr(0, end);
     if (rest.ends_with('\r')) rest.remove_suffix(1);
-    fields.clear();
+    fields_.clear();
     for (rest = data::trimmed(rest); !rest.empty(); rest = data::trimmed(rest)) {
       const std::size_t length = std::min(rest.find_first_of(" \t"), rest.size());
-      fields.emplace_back(rest.substr(0, length));
+      fields_.emplace_back(rest.substr(0, length));
       rest.remove_prefix(length);
     }
-    if (!fields.empty()) builder.add(line, fields);
+    window_.drop(end == std::string_view::npos ? text.size() : end + 1);
+    if (!fields_.empty()) builder.add(line_, fields_);
+    ++line_;
+    return true;
   }
-  return builder.finish();
+
+  std::size_t line_ = 1;
+};
+
+}  // namespace
+
+namespace data {
+
+std::unique_ptr<TableBlocks::Source> open_csv_table(const std::filesystem::path& path,
+                                                    const TableOptions& options) {
+  return std::make_unique<CsvSource>(path, options);
 }
 
+std::unique_ptr<TableBlocks::Source> open_data_table(const std::filesystem::path& path,
+                                                     const TableOptions& options) {
+  return std::make_unique<DataSource>(path, options);
+}
+
+}  // namespace data
 }  // namespace smile

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -127,11 +128,32 @@ DatasetInfo load_dataset_info(const std::filesystem::path& path);
 /// mapped) or not.
 struct PredictionRows {
   std::size_t rows = 0;
-  std::vector<double> features;    ///< @shape [rows, inputs], scaled as in training
-  std::vector<double> targets;     ///< @shape [rows], or empty
-  std::vector<std::size_t> lines;  ///< in the file, from 1
+  std::vector<double> features;      ///< @shape [rows, inputs], scaled as in training
+  std::vector<double> targets;       ///< @shape [rows], or empty
+  std::vector<std::size_t> lines;    ///< in the file, from 1
+  std::vector<std::size_t> records;  ///< among the rows of the file, from 0, those left out counted
+  std::size_t dropped = 0;           ///< rows left out under MissingPolicy::drop
 };
-/// @throws Error for missing columns, another number of columns, unknown words or labels
+
+/// Reads such a file in blocks, so that it may be larger than memory.
+class PredictionReader {
+ public:
+  PredictionReader(const std::filesystem::path& path, TableOptions table, const DatasetInfo& info);
+  PredictionReader(PredictionReader&&) noexcept;
+  ~PredictionReader();
+
+  /// The next rows, at most `rows` of them (none where all were dropped); false at the end.
+  /// @throws Error for missing columns (all are named), another number of columns, unknown words or labels
+  bool next(std::size_t rows, PredictionRows& block);
+  /// Columns of the file that are neither features nor the target, by name; known after the first block.
+  const std::vector<std::string>& ignored_columns() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// The whole file at once.
 PredictionRows load_prediction_rows(const std::filesystem::path& path, TableOptions table,
                                     const DatasetInfo& info);
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -62,9 +63,26 @@ struct Table {
 /// of
 ///         unequal length, and every field that is no finite number
 Table read_table(const std::filesystem::path& path, const TableOptions& options = {});
-Table read_data_table(const std::filesystem::path& path, const TableOptions& options = {});
-Table read_csv_table(const std::filesystem::path& path, const TableOptions& options = {});
-Table read_npy_table(const std::filesystem::path& path, const TableOptions& options = {});
+
+/// The same in blocks of rows, so that the file may be larger than memory. Each block has the codes of its
+/// own words in `categories`; errors are those of read_table() and come with the block they are in.
+class TableBlocks {
+ public:
+  explicit TableBlocks(const std::filesystem::path& path, const TableOptions& options = {});
+  TableBlocks(TableBlocks&&) noexcept;
+  ~TableBlocks();
+
+  /// The next rows, at most `rows` of them; a block can be without rows where all were dropped. False at the
+  /// end of the file.
+  /// @throws Error also where the file has no row at all
+  bool next(std::size_t rows, Table& block);
+
+  /// A kind of file.
+  class Source;
+
+ private:
+  std::unique_ptr<Source> source_;
+};
 
 /// Position of a column given by name or, where no column has that name, by index from 0 (−1 is the last
 /// one).
