@@ -1,31 +1,62 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <memory>
 
 #include "commands.hpp"
-#include "smile/experiment/pipeline.hpp"
+#include "progress_printer.hpp"
+#include "smile/experiment/predict.hpp"
 
 namespace smile::program {
+namespace {
+
+struct PredictArguments : PredictOptions {
+  std::string directory;
+  bool quiet = false;
+};
+
+int predict(const PredictArguments& arguments) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error of the write
+  PredictOptions options = arguments;
+  ProgressPrinter printer;
+  if (!arguments.quiet) options.on_progress = [&](const Progress& progress) { printer.show(progress); };
+  const PredictSummary summary = predict_run(arguments.directory, options);
+  if (!arguments.quiet)
+    for (const auto& remark : summary.remarks) printer.message("warning: " + remark);
+  for (const auto& [name, value] : summary.scores) fmt::print("{}: {:.4f}\n", name, value);
+  fmt::print("{}\n", summary.file);
+  return 0;
+}
+
+}  // namespace
 
 void add_predict(CLI::App& program, Action& action) {
-  struct PredictArguments {
-    std::string directory, data, out;
-  };
   CLI::App* command = program.add_subcommand("predict", "Predictions for new rows from the draws of a run");
   const auto arguments = std::make_shared<PredictArguments>();
   command->add_option("run", arguments->directory, "the run directory")->required()->type_name("RUN");
-  command->add_option("--data", arguments->data, "a file with the features of the training data")
+  command
+      ->add_option("--data", arguments->data,
+                   "a file with the columns of the training data, with or without the target")
       ->required()
       ->type_name("FILE");
-  command->add_option("--out", arguments->out, "the CSV to write; default: RUN/predictions.csv")
+  command->add_option("--out,--output", arguments->out, "the file to write; default: RUN/predictions.csv")
       ->type_name("FILE");
-  command->callback([&action, arguments] {
-    action = [arguments] {
-      fmt::print("{}\n", predict_run(arguments->directory, arguments->data, arguments->out));
-      return 0;
-    };
-  });
+  command
+      ->add_option("--format", arguments->format,
+                   "csv, npy (records: numpy.load(FILE)[\"mean\"]) or json; default: by the file's ending")
+      ->type_name("NAME");
+  command
+      ->add_option("--quantiles", arguments->quantiles,
+                   "quantiles of the predictive distribution (regression); default: 0.05,0.5,0.95")
+      ->delimiter(',')
+      ->type_name("P,…");
+  command->add_option("--threads", arguments->threads, "threads; 0: one a core; changes no result")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+  command->add_flag("--incomplete", arguments->incomplete, "also from a run that has not ended");
+  command->add_flag("--quiet", arguments->quiet, "no progress, no warnings");
+  command->callback([&action, arguments] { action = [arguments] { return predict(*arguments); }; });
 }
 
 }  // namespace smile::program

@@ -44,6 +44,18 @@ void AtomicFile::write(std::string_view text) {
   write(std::as_bytes(std::span(text.data(), text.size())));
 }
 
+void AtomicFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  const off_t end = ::lseek(descriptor_, 0, SEEK_CUR);
+  if (end < 0 || ::lseek(descriptor_, static_cast<off_t>(offset), SEEK_SET) < 0)
+    throw data::write_error(path_, "cannot write the file", errno);
+  data::write_all(descriptor_, bytes.data(), bytes.size(), path_);
+  if (::lseek(descriptor_, end, SEEK_SET) < 0) throw data::write_error(path_, "cannot write the file", errno);
+}
+
+void AtomicFile::write_at(std::uint64_t offset, std::string_view text) {
+  write_at(offset, std::as_bytes(std::span(text.data(), text.size())));
+}
+
 void AtomicFile::commit() {
   // Content first, name second, folder last: after a crash the name leads to whole content, old or new.
   if (::fsync(descriptor_) != 0) throw data::write_error(path_, "cannot write the file", errno);

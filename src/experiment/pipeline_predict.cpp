@@ -2,124 +2,329 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 
-#include "experiment/draws.hpp"
-#include "smile/data/atomic_file.hpp"
+#include "ensemble/parallel.hpp"
+#include "experiment/prediction_writer.hpp"
+#include "experiment/stored_run.hpp"
 #include "smile/error.hpp"
 #include "smile/evaluation/classification.hpp"
+#include "smile/evaluation/mixture.hpp"
 #include "smile/experiment/config_options.hpp"
+#include "smile/experiment/predict.hpp"
+#include "smile/statistics/summaries.hpp"
 #include "smile/targets/task_likelihood.hpp"
 
 namespace smile {
 namespace {
 
 namespace fs = std::filesystem;
-using experiment::ChainDraws;
 using experiment::Experiment;
+using experiment::PredictionWriter;
+using experiment::StoredRun;
 
-/// A CSV field: quoted where it holds a delimiter, a quote or a line end (RFC 4180).
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted(1, '"');
-  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  quoted.push_back('"');
-  return quoted;
+/// Rows are predicted in blocks: their draws' means and standard deviations fit in kBlockBytes.
+constexpr std::size_t kBlockBytes = std::size_t{32} << 20, kMostRows = 4096;
+
+/// A block of rows goes in, lines of the result come out.
+class Predictor {
+ public:
+  Predictor(const StoredRun& run, std::size_t threads) : run_(run), e_(run.experiment), threads_(threads) {}
+  virtual ~Predictor() = default;
+
+  virtual experiment::PredictionColumns columns() const = 0;
+  virtual std::size_t block_rows() const = 0;
+  virtual void predict(const PredictionRows& rows, PredictionWriter& writer) = 0;
+  virtual std::vector<std::pair<std::string, double>> scores() const = 0;
+
+ protected:
+  /// The network's outputs for the rows, draw after draw.
+  void for_each_draw(const PredictionRows& rows, const experiment::OutputSink& sink) const {
+    const auto data = std::make_shared<const FcnData<float>>(rows.rows, e_.info.inputs(), rows.features,
+                                                             std::vector<double>(rows.rows));
+    experiment::for_each_prediction(e_.spec, data, run_.chains, threads_, sink,
+                                    [](std::size_t) { return true; });
+  }
+
+  const StoredRun& run_;
+  const Experiment& e_;
+  const std::size_t threads_;
+};
+
+class RegressionPredictor final : public Predictor {
+ public:
+  RegressionPredictor(const StoredRun& run, std::size_t threads, std::vector<double> quantiles)
+      : Predictor(run, threads),
+        quantiles_(std::move(quantiles)),
+        own_sigma_(e_.config.task() == Task::regression),
+        draws_(run.draws()) {}
+
+  experiment::PredictionColumns columns() const override {
+    experiment::PredictionColumns columns{{"mean", "sd", "aleatoric_sd", "epistemic_sd"}, {}};
+    for (const double p : quantiles_) columns.numbers.push_back(fmt::format("q{:g}", p));
+    return columns;
+  }
+  std::size_t block_rows() const override {
+    const std::size_t bytes = draws_ * sizeof(float) * (own_sigma_ ? 2 : 1);
+    return std::clamp<std::size_t>(kBlockBytes / bytes, 1, kMostRows);
+  }
+
+  void predict(const PredictionRows& rows, PredictionWriter& writer) override {
+    gather(rows);
+    const std::size_t width = 4 + quantiles_.size();
+    std::vector<double> results(rows.rows * width), scaled(rows.rows * width);
+    std::vector<double> log_density(rows.targets.empty() ? 0 : rows.rows);
+    ensemble::parallel_for(rows.rows, threads_, [&](std::size_t i) {
+      const auto line = std::span(scaled).subspan(i * width, width);
+      const NormalMixture mixture = mixture_of(i);
+      summarise(mixture, line);
+      if (!log_density.empty()) log_density[i] = log_density_of(mixture, rows.targets[i]);
+    });
+    const Normalisation& scale = e_.info.normalisation;
+    for (std::size_t i = 0; i < rows.rows; ++i) {
+      const auto line = std::span<const double>(scaled).subspan(i * width, width);
+      const auto result = std::span(results).subspan(i * width, width);
+      for (std::size_t j = 0; j < width; ++j)
+        result[j] =
+            j >= 1 && j <= 3 ? line[j] * scale.target_sd : scale.original_target(line[j]);  // sds, places
+      writer.add(rows.records[i], 0, result);
+      if (!rows.targets.empty()) score(rows.targets[i], line, log_density[i]);
+    }
+  }
+
+  std::vector<std::pair<std::string, double>> scores() const override {
+    const double n = double(scored_);
+    std::vector<std::pair<std::string, double>> scores{
+        {"LPPD", log_density_sum_ / n},
+        {"RMSE, own unit", std::sqrt(squared_error_ / n) * e_.info.normalisation.target_sd}};
+    if (has_interval())
+      scores.emplace_back(fmt::format("coverage of {:g} % intervals", 100 * (*highest() - *lowest())),
+                          double(covered_) / n);
+    return scores;
+  }
+
+ private:
+  std::vector<double>::const_iterator lowest() const {
+    return std::min_element(quantiles_.begin(), quantiles_.end());
+  }
+  std::vector<double>::const_iterator highest() const {
+    return std::max_element(quantiles_.begin(), quantiles_.end());
+  }
+  bool has_interval() const { return quantiles_.size() > 1 && std::abs(*lowest() + *highest() - 1) < 1e-9; }
+
+  /// Sorts the outputs of all draws by row.
+  void gather(const PredictionRows& rows) {
+    means_.resize(rows.rows * draws_);
+    sds_.resize(own_sigma_ ? rows.rows * draws_ : draws_);
+    std::size_t draw = 0;
+    for_each_draw(
+        rows, [&](std::size_t, std::size_t, std::span<const float> position, std::span<const float> outputs) {
+          if (!own_sigma_) sds_[draw] = float(clipped_sigma(double(position.back())).sigma);
+          for (std::size_t i = 0; i < rows.rows; ++i) {
+            means_[i * draws_ + draw] = outputs[own_sigma_ ? 2 * i : i];
+            if (own_sigma_) sds_[i * draws_ + draw] = float(clipped_sigma(double(outputs[2 * i + 1])).sigma);
+          }
+          ++draw;
+        });
+  }
+
+  NormalMixture mixture_of(std::size_t row) const {
+    return {std::span(means_).subspan(row * draws_, draws_),
+            own_sigma_ ? std::span(sds_).subspan(row * draws_, draws_) : std::span(sds_)};
+  }
+
+  /// Moments of the mixture: variance = mean of σ² (aleatoric) + variance of the means (epistemic).
+  void summarise(const NormalMixture& mixture, std::span<double> line) const {
+    RunningMoments means;
+    double noise = 0;
+    for (std::size_t s = 0; s < draws_; ++s) {
+      means.add(double(mixture.means[s]));
+      noise += double(mixture.sds[s]) * double(mixture.sds[s]);
+    }
+    const double aleatoric = noise / double(draws_), epistemic = means.variance();
+    line[0] = means.mean();
+    line[1] = std::sqrt(aleatoric + epistemic);
+    line[2] = std::sqrt(aleatoric);
+    line[3] = std::sqrt(epistemic);
+    for (std::size_t j = 0; j < quantiles_.size(); ++j)
+      line[4 + j] = mixture_quantile(mixture, quantiles_[j]);
+  }
+
+  static double log_density_of(const NormalMixture& mixture, double target) {
+    LogSumExp sum;
+    for (std::size_t s = 0; s < mixture.means.size(); ++s)
+      sum.add(normal_log_likelihood(target, double(mixture.means[s]), std::log(double(mixture.sds[s])))
+                  .log_likelihood);
+    return sum.value() - std::log(double(mixture.means.size()));
+  }
+
+  void score(double target, std::span<const double> line, double log_density) {
+    ++scored_;
+    log_density_sum_ += log_density;
+    squared_error_ += (line[0] - target) * (line[0] - target);
+    if (!has_interval()) return;
+    const double low = line[4 + std::size_t(lowest() - quantiles_.begin())],
+                 high = line[4 + std::size_t(highest() - quantiles_.begin())];
+    covered_ += low <= target && target <= high;
+  }
+
+  const std::vector<double> quantiles_;
+  const bool own_sigma_;
+  const std::size_t draws_;
+  std::vector<float> means_, sds_;  // @shape [rows, draws]; sds_ [draws] where σ is global
+  std::size_t scored_ = 0, covered_ = 0;
+  double log_density_sum_ = 0, squared_error_ = 0;
+};
+
+class ClassPredictor final : public Predictor {
+ public:
+  using Predictor::Predictor;
+
+  experiment::PredictionColumns columns() const override {
+    experiment::PredictionColumns columns{{}, e_.info.labels.names};
+    for (const auto& name : e_.info.labels.names) columns.numbers.push_back("p_" + name);
+    columns.numbers.insert(columns.numbers.end(), {"entropy", "mutual_information"});
+    return columns;
+  }
+  std::size_t block_rows() const override { return kMostRows; }
+
+  void predict(const PredictionRows& rows, PredictionWriter& writer) override {
+    const std::size_t classes = e_.spec.outputs();
+    UncertaintyAccumulator uncertainty(rows.rows, classes);
+    std::vector<double> probability(rows.rows * classes), p(classes);
+    std::size_t draws = 0;
+    for_each_draw(rows,
+                  [&](std::size_t, std::size_t, std::span<const float>, std::span<const float> outputs) {
+                    ++draws;
+                    uncertainty.add(outputs);
+                    for (std::size_t i = 0; i < rows.rows; ++i) {
+                      const auto logits = outputs.subspan(i * classes, classes);
+                      const double largest = double(*std::max_element(logits.begin(), logits.end()));
+                      double sum = 0;
+                      for (std::size_t c = 0; c < classes; ++c)
+                        sum += p[c] = std::exp(double(logits[c]) - largest);
+                      for (std::size_t c = 0; c < classes; ++c) probability[i * classes + c] += p[c] / sum;
+                    }
+                  });
+    const auto entropy = uncertainty.entropy(), information = uncertainty.mutual_information();
+    std::vector<double> line(classes + 2);
+    for (std::size_t i = 0; i < rows.rows; ++i) {
+      for (std::size_t c = 0; c < classes; ++c) line[c] = probability[i * classes + c] / double(draws);
+      line[classes] = entropy[i];
+      line[classes + 1] = information[i];
+      const auto best =
+          std::size_t(std::max_element(line.begin(), line.begin() + std::ptrdiff_t(classes)) - line.begin());
+      writer.add(rows.records[i], best, line);
+      if (rows.targets.empty()) continue;
+      const auto target = std::size_t(rows.targets[i]);
+      ++scored_;
+      right_ += best == target;
+      log_density_sum_ += std::log(line[target]);
+    }
+  }
+
+  std::vector<std::pair<std::string, double>> scores() const override {
+    return {{"LPPD", log_density_sum_ / double(scored_)}, {"accuracy", double(right_) / double(scored_)}};
+  }
+
+ private:
+  std::size_t scored_ = 0, right_ = 0;
+  double log_density_sum_ = 0;
+};
+
+constexpr std::pair<const char*, PredictionFormat> kFormats[] = {
+    {"csv", PredictionFormat::csv}, {"npy", PredictionFormat::npy}, {"json", PredictionFormat::json}};
+
+PredictionFormat format_of(const PredictOptions& options) {
+  std::string name = options.format;
+  if (name.empty()) {
+    name = fs::path(options.out).extension().string();
+    if (!name.empty()) name.erase(0, 1);
+    for (const auto& [known, format] : kFormats)
+      if (name == known) return format;
+    return PredictionFormat::csv;
+  }
+  for (const auto& [known, format] : kFormats)
+    if (name == known) return format;
+  throw Error("--format", "'" + name + "' is not a format of predictions", "choose csv, npy or json");
 }
 
-/// Moments of the mixture: variance = mean of σ² (aleatoric) + variance of the means (epistemic).
-std::string predict_regression(const Experiment& e, const std::shared_ptr<const FcnData<float>>& rows,
-                               std::span<const ChainDraws> chains, std::size_t threads) {
-  const std::size_t n = rows->rows();
-  const bool own_sigma = e.config.task() == Task::regression;
-  std::vector<double> mean(n), squares(n), noise(n);  // Welford's sums
-  std::size_t count = 0;
-  experiment::for_each_prediction(
-      e.spec, rows, chains, threads,
-      [&](std::size_t, std::size_t, std::span<const float> position, std::span<const float> outputs) {
-        ++count;
-        const double global = own_sigma ? 0 : clipped_sigma(double(position.back())).sigma;
-        for (std::size_t i = 0; i < n; ++i) {
-          const double m = double(outputs[own_sigma ? 2 * i : i]);
-          const double sigma = own_sigma ? clipped_sigma(double(outputs[2 * i + 1])).sigma : global;
-          const double deviation = m - mean[i];
-          mean[i] += deviation / double(count);
-          squares[i] += deviation * (m - mean[i]);
-          noise[i] += sigma * sigma;
-        }
-      },
-      [](std::size_t) { return true; });
-  const auto& scale = e.info.normalisation;
-  std::string text = "row,mean,sd,aleatoric_sd,epistemic_sd\n";
-  for (std::size_t i = 0; i < n; ++i) {
-    const double aleatoric = noise[i] / double(count), epistemic = squares[i] / double(count);
-    text += fmt::format("{},{:.9g},{:.9g},{:.9g},{:.9g}\n", i, scale.original_target(mean[i]),
-                        std::sqrt(aleatoric + epistemic) * scale.target_sd,
-                        std::sqrt(aleatoric) * scale.target_sd, std::sqrt(epistemic) * scale.target_sd);
-  }
-  return text;
+void check_quantiles(const std::vector<double>& quantiles) {
+  for (const double p : quantiles)
+    if (!(p > 0 && p < 1))
+      throw Error("--quantiles", fmt::format("{:g} is not between 0 and 1", p),
+                  "give probabilities such as 0.05,0.5,0.95");
 }
 
-std::string predict_classification(const Experiment& e, const std::shared_ptr<const FcnData<float>>& rows,
-                                   std::span<const ChainDraws> chains, std::size_t threads) {
-  const std::size_t n = rows->rows(), classes = e.spec.outputs();
-  UncertaintyAccumulator uncertainty(n, classes);
-  std::vector<double> probability(n * classes);
-  std::size_t count = 0;
-  experiment::for_each_prediction(
-      e.spec, rows, chains, threads,
-      [&](std::size_t, std::size_t, std::span<const float>, std::span<const float> outputs) {
-        ++count;
-        uncertainty.add(outputs);
-        std::vector<double> p(classes);
-        for (std::size_t i = 0; i < n; ++i) {
-          const auto logits = outputs.subspan(i * classes, classes);
-          const double largest = double(*std::max_element(logits.begin(), logits.end()));
-          double sum = 0;
-          for (std::size_t c = 0; c < classes; ++c) sum += p[c] = std::exp(double(logits[c]) - largest);
-          for (std::size_t c = 0; c < classes; ++c) probability[i * classes + c] += p[c] / sum;
-        }
-      },
-      [](std::size_t) { return true; });
-  const auto entropy = uncertainty.entropy(), information = uncertainty.mutual_information();
-  std::string text = "row,predicted";
-  for (const auto& name : e.info.labels.names) text += fmt::format(",{}", field("p_" + name));
-  text += ",entropy,mutual_information\n";
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto begin = probability.begin() + std::ptrdiff_t(i * classes);
-    const auto best = std::size_t(std::max_element(begin, begin + std::ptrdiff_t(classes)) - begin);
-    text += fmt::format("{},{}", i, field(e.info.labels.names[best]));
-    for (std::size_t c = 0; c < classes; ++c)
-      text += fmt::format(",{:.9g}", begin[std::ptrdiff_t(c)] / double(count));
-    text += fmt::format(",{:.9g},{:.9g}\n", entropy[i], information[i]);
+fs::path output_path(const StoredRun& run, const PredictOptions& options, PredictionFormat format) {
+  fs::path path = options.out;
+  if (path.empty()) {
+    path = run.path / "predictions.csv";
+    for (const auto& [name, known] : kFormats)
+      if (known == format) path.replace_extension(name);
   }
+  std::error_code ignored;
+  if (fs::equivalent(path, options.data, ignored))
+    throw Error(path.string(), "the predictions would replace the data", "give another file with --out");
+  return path;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
 }
 
 }  // namespace
 
-std::string predict_run(const std::string& directory, const std::string& data_file,
-                        const std::string& out_file) {
-  const fs::path run(directory);
-  if (!fs::exists(run / "config.yaml"))
-    throw Error(directory, "the folder holds no run (no config.yaml)", "give the folder of a run");
-  Experiment e;  // predictions need neither the training data nor the prior
-  e.config = load_config((run / "config.yaml").string());
-  e.info = load_dataset_info(run / "dataset_splits.npz");
-  e.spec = fcn_spec(e.config, e.info.inputs());
-  e.layout = e.spec.layout();
-  const PredictionRows rows = load_prediction_rows(data_file, table_options(e.config), e.info);
-  const auto data = std::make_shared<const FcnData<float>>(rows.rows, e.info.inputs(), rows.features,
-                                                           std::vector<double>(rows.rows));
-  const auto records = experiment::read_records(e, run);
-  const auto chains = experiment::open_draws(e, run, records);
-  const std::size_t threads = experiment::thread_count({}, 64);
-  const std::string text = e.is_regression() ? predict_regression(e, data, chains, threads)
-                                             : predict_classification(e, data, chains, threads);
-  const std::string out = out_file.empty() ? (run / "predictions.csv").string() : out_file;
-  write_file_atomically(out, text);
-  return out;
+PredictSummary predict_run(const std::string& directory, const PredictOptions& options) {
+  const PredictionFormat format = format_of(options);
+  check_quantiles(options.quantiles);
+  const StoredRun run = experiment::open_stored_run(directory, options.incomplete);
+  const Experiment& e = run.experiment;
+  RunOptions threading;
+  threading.threads = options.threads;
+  const std::size_t threads = experiment::thread_count(threading, 64);
+
+  PredictionReader reader(options.data, table_options(e.config), e.info);
+  std::unique_ptr<Predictor> predictor;
+  if (e.is_regression())
+    predictor = std::make_unique<RegressionPredictor>(run, threads, options.quantiles);
+  else
+    predictor = std::make_unique<ClassPredictor>(run, threads);
+
+  PredictSummary summary;
+  summary.remarks = run.remarks;
+  const fs::path path = output_path(run, options, format);
+  const auto writer = PredictionWriter::create(format, path, predictor->columns());
+  const auto begin = std::chrono::steady_clock::now();
+  Progress progress;
+  progress.phase = "prediction";
+  progress.unit = "rows";
+  for (PredictionRows rows; reader.next(predictor->block_rows(), rows);) {
+    summary.left_out += rows.dropped;
+    if (rows.rows == 0) continue;
+    predictor->predict(rows, *writer);
+    summary.rows += rows.rows;
+    summary.has_targets = !rows.targets.empty();
+    progress.done = progress.total = summary.rows;
+    progress.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    progress.per_second = progress.seconds > 0 ? double(progress.done) / progress.seconds : 0;
+    if (options.on_progress) options.on_progress(progress);
+  }
+  progress.finished = true;
+  if (options.on_progress) options.on_progress(progress);
+  writer->finish();
+  summary.file = path.string();
+  if (summary.has_targets) summary.scores = predictor->scores();
+  if (!reader.ignored_columns().empty())
+    summary.remarks.push_back("columns that the model does not use: " + joined(reader.ignored_columns()));
+  if (summary.left_out > 0)
+    summary.remarks.push_back(fmt::format("{} rows with a missing value are left out", summary.left_out));
+  return summary;
 }
 
 }  // namespace smile

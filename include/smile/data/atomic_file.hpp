@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string_view>
@@ -21,6 +22,10 @@ class AtomicFile {
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
+  /// Writes over bytes that were written, or beyond the end (what lies between is then zero). The next
+  /// write() goes on where the last one ended.
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  void write_at(std::uint64_t offset, std::string_view text);
   /// Makes the content durable and gives the file its name.
   void commit();
 

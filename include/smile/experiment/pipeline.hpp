@@ -63,14 +63,6 @@ RunSummary run_experiment(const Config& config, const RunOptions& options);
 /// as far as they came, with a warning and the status `interrupted` of the summary.
 RunSummary evaluate_run(const std::string& directory, const RunOptions& options = {});
 
-/// Predictions for the rows of `data_file` from the stored draws, as CSV. Regression: mean, sd, and its
-/// aleatoric and epistemic parts, in the target's own unit. Classification: a probability for each class, the
-/// predicted label, entropy and mutual information.
-/// @param out_file  empty: <directory>/predictions.csv
-/// @return the path written
-std::string predict_run(const std::string& directory, const std::string& data_file,
-                        const std::string& out_file = {});
-
 /// One point of a sweep that is done.
 struct SweepEntry {
   std::string name;

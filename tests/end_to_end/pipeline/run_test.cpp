@@ -179,7 +179,7 @@ TEST_P(EverySampler, RunsOnEveryTask) {
     std::string line;
     std::getline(lines, line);
     EXPECT_EQ(line, std::string(task) == "class" ? "row,predicted,p_3,p_8,entropy,mutual_information"
-                                                 : "row,mean,sd,aleatoric_sd,epistemic_sd");
+                                                 : "row,mean,sd,aleatoric_sd,epistemic_sd,q0.05,q0.5,q0.95");
     std::size_t rows = 0;
     while (std::getline(lines, line)) ++rows;
     EXPECT_EQ(rows, std::string(task) == "class" ? 400u : 1503u);

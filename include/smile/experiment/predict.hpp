@@ -1,0 +1,54 @@
+/// Predictions for new rows from the draws of a run: the predictive mixture over all draws (spec 3).
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "smile/ensemble/progress.hpp"
+
+namespace smile {
+
+enum class PredictionFormat {
+  csv,   ///< a header and a line a row (RFC 4180)
+  npy,   ///< a NumPy array of records: numpy.load(file)["mean"]
+  json,  ///< an array of objects, one a row; null where a number is not finite
+};
+
+struct PredictOptions {
+  std::string data;  ///< the columns of the training file, with or without the target; .csv, .data, .npy
+  std::string out;   ///< empty: predictions.csv (.npy, .json) in the run directory
+  /// Empty: by the ending of `out`, csv where that is none of the three.
+  std::string format;
+  /// Of the predictive distribution (regression), each in (0, 1).
+  std::vector<double> quantiles{0.05, 0.5, 0.95};
+  int threads = 0;                                   ///< 0: one for each core the process may use
+  bool incomplete = false;                           ///< also from the draws of a run that has not ended
+  std::function<void(const Progress&)> on_progress;  ///< once a block of rows; may be empty
+};
+
+struct PredictSummary {
+  std::string file;          ///< that was written
+  std::size_t rows = 0;      ///< predicted
+  std::size_t left_out = 0;  ///< rows with a missing value, under `missing: drop`
+  bool has_targets = false;  ///< whether the file had the target column, so that there are scores
+  /// LPPD in standardised units as the evaluation gives it; RMSE in the target's own unit; coverage of the
+  /// interval between the smallest and the largest quantile (where these are p and 1 − p); or accuracy.
+  std::vector<std::pair<std::string, double>> scores;
+  std::vector<std::string> remarks;  ///< one line each
+};
+
+/// Writes for every row
+///   regression: row, mean, sd, aleatoric_sd, epistemic_sd, q0.05, … in the target's own unit, where
+///     sd² = aleatoric² + epistemic², aleatoric² the mean of the draws' σ², epistemic² the variance of their
+///     means, and q_p solves F(q) = p for the mixture's distribution function F;
+///   classification: row, predicted, p_LABEL …, entropy, mutual_information (nats).
+/// `row` counts the rows of the file from 0, those left out included. Rows are read, predicted and written in
+/// blocks: neither the file nor the result need fit in memory. The training normalisation and label map are
+/// applied.
+/// @throws Error for what is no complete run, for missing columns (by name), unknown words or labels
+PredictSummary predict_run(const std::string& directory, const PredictOptions& options);
+
+}  // namespace smile

@@ -1,0 +1,170 @@
+#include "experiment/prediction_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "smile/data/atomic_file.hpp"
+#include "smile/data/npy.hpp"
+
+namespace smile::experiment {
+namespace {
+
+/// What the three kinds have in common: text or bytes gathered into pieces.
+class Writer : public PredictionWriter {
+ public:
+  Writer(const std::filesystem::path& path, PredictionColumns columns)
+      : columns_(std::move(columns)), file_(path) {}
+
+ protected:
+  bool has_label() const { return !columns_.labels.empty(); }
+  void flush(std::size_t above) {
+    if (pending_.size() < above) return;
+    file_.write(pending_);
+    pending_.clear();
+  }
+  static constexpr std::size_t kPiece = std::size_t{1} << 20;
+
+  PredictionColumns columns_;
+  AtomicFile file_;
+  std::string pending_;
+};
+
+/// A CSV field: quoted where it holds a delimiter, a quote or a line end.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted(1, '"');
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  quoted.push_back('"');
+  return quoted;
+}
+
+class CsvWriter final : public Writer {
+ public:
+  CsvWriter(const std::filesystem::path& path, PredictionColumns columns) : Writer(path, std::move(columns)) {
+    pending_ = "row";
+    if (has_label()) pending_ += ",predicted";
+    for (const auto& name : columns_.numbers) pending_ += "," + csv_field(name);
+    pending_ += "\n";
+    for (std::string& label : columns_.labels) label = csv_field(label);
+  }
+  void add(std::size_t row, std::size_t label, std::span<const double> numbers) override {
+    fmt::format_to(std::back_inserter(pending_), "{}", row);
+    if (has_label()) (pending_ += ',') += columns_.labels[label];
+    for (const double number : numbers) fmt::format_to(std::back_inserter(pending_), ",{:.9g}", number);
+    pending_ += '\n';
+    flush(kPiece);
+  }
+  void finish() override {
+    flush(0);
+    file_.commit();
+  }
+};
+
+class JsonWriter final : public Writer {
+ public:
+  JsonWriter(const std::filesystem::path& path, PredictionColumns columns)
+      : Writer(path, std::move(columns)) {
+    const auto quoted = [](std::string& text) { text = nlohmann::json(text).dump(); };
+    for (auto& name : columns_.numbers) quoted(name);
+    for (auto& label : columns_.labels) quoted(label);
+    pending_ = "[";
+  }
+  void add(std::size_t row, std::size_t label, std::span<const double> numbers) override {
+    fmt::format_to(std::back_inserter(pending_), "{}\n{{\"row\": {}", first_ ? "" : ",", row);
+    first_ = false;
+    if (has_label()) (pending_ += ", \"predicted\": ") += columns_.labels[label];
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      ((pending_ += ", ") += columns_.numbers[i]) += ": ";
+      if (std::isfinite(numbers[i]))
+        fmt::format_to(std::back_inserter(pending_), "{:.9g}", numbers[i]);
+      else
+        pending_ += "null";
+    }
+    pending_ += '}';
+    flush(kPiece);
+  }
+  void finish() override {
+    pending_ += "\n]\n";
+    flush(0);
+    file_.commit();
+  }
+
+ private:
+  bool first_ = true;
+};
+
+/// A NumPy array of records. The header names the columns and counts the rows, which are known at the end: it
+/// is written again then, in a room that holds any count.
+class NpyWriter final : public Writer {
+ public:
+  NpyWriter(const std::filesystem::path& path, PredictionColumns columns) : Writer(path, std::move(columns)) {
+    if (has_label()) {
+      const NpyArray labels({columns_.labels.size()}, columns_.labels);
+      label_bytes_ = labels.bytes().size() / columns_.labels.size();
+      labels_.assign(reinterpret_cast<const char*>(labels.bytes().data()), labels.bytes().size());
+    }
+    header_bytes_ = header(std::size_t(-1), 0).size();
+    pending_ = header(0, header_bytes_);
+  }
+  void add(std::size_t row, std::size_t label, std::span<const double> numbers) override {
+    const auto number = std::int64_t(row);
+    pending_.append(reinterpret_cast<const char*>(&number), sizeof number);
+    if (has_label()) pending_.append(labels_, label * label_bytes_, label_bytes_);
+    pending_.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
+    ++rows_;
+    flush(kPiece);
+  }
+  void finish() override {
+    flush(0);
+    file_.write_at(0, header(rows_, header_bytes_));
+    file_.commit();
+  }
+
+ private:
+  /// Format 2.0 (32-bit length, as there may be many classes).
+  std::string header(std::size_t rows, std::size_t minimum) const {
+    std::string dictionary = "{'descr': [('row', '<i8')";
+    if (has_label()) dictionary += fmt::format(", ('predicted', '<U{}')", label_bytes_ / 4);
+    for (const std::string& name : columns_.numbers) {
+      std::string escaped;
+      for (const char c : name) escaped += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+      dictionary += fmt::format(", ('{}', '<f8')", escaped);
+    }
+    dictionary += fmt::format("], 'fortran_order': False, 'shape': ({},), }}", rows);
+    constexpr std::size_t kFixed = 12;
+    const std::size_t used = kFixed + dictionary.size() + 1;
+    const std::size_t padded = std::max(minimum, (used + 63) / 64 * 64);
+    dictionary.append(padded - used, ' ');
+    dictionary += '\n';
+    const auto length = std::uint32_t(dictionary.size());
+    std::string out("\x93NUMPY\x02\x00", 8);
+    for (unsigned shift = 0; shift < 32; shift += 8) out += char((length >> shift) & 0xff);
+    return out + dictionary;
+  }
+
+  std::size_t label_bytes_ = 0, header_bytes_ = 0, rows_ = 0;
+  std::string labels_;
+};
+
+}  // namespace
+
+std::unique_ptr<PredictionWriter> PredictionWriter::create(PredictionFormat format,
+                                                           const std::filesystem::path& path,
+                                                           PredictionColumns columns) {
+  switch (format) {
+    case PredictionFormat::npy:
+      return std::make_unique<NpyWriter>(path, std::move(columns));
+    case PredictionFormat::json:
+      return std::make_unique<JsonWriter>(path, std::move(columns));
+    case PredictionFormat::csv:
+      break;
+  }
+  return std::make_unique<CsvWriter>(path, std::move(columns));
+}
+
+}  // namespace smile::experiment
