@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <numeric>
 #include <utility>
 
@@ -25,6 +26,25 @@ constexpr std::string_view kMonitorHeader =
     "same_batch_energy_variance_per_dim,training_log_likelihood,refused,nonfinite,"
     "velocity_correlation_1,velocity_correlation_16,velocity_correlation_256,"
     "gamma_shape,gamma_scale,kolmogorov_distance\n";
+
+/// Refusals are counted from the first step of sampling.
+constexpr std::string_view kDrawsHeader =
+    "step,log_density,energy_change,step_size,gradient_norm,refused_so_far,nonfinite_so_far\n";
+
+/// Length of a file's first lines, or of the whole file where there are fewer.
+std::uint64_t bytes_of_lines(const std::filesystem::path& path, std::uint64_t lines) {
+  std::ifstream in(path, std::ios::binary);
+  std::uint64_t bytes = 0;
+  std::vector<char> piece(std::size_t{1} << 16);
+  while (lines > 0 && in) {
+    in.read(piece.data(), std::streamsize(piece.size()));
+    const auto got = std::uint64_t(in.gcount());
+    std::uint64_t i = 0;
+    for (; i < got && lines > 0; ++i) lines -= piece[i] == '\n';
+    bytes += i;
+  }
+  return bytes;
+}
 
 /// A number of a CSV cell; an empty cell where the quantity does not apply.
 std::string cell(double value) {
@@ -84,6 +104,9 @@ void ChainRunner::begin(std::optional<Checkpoint> checkpoint) {
   trace_.emplace(trace_path(directory, chain), checkpoint ? checkpoint->trace_bytes : 0, kTraceHeader);
   monitor_.emplace(monitor_path(directory, chain), checkpoint ? checkpoint->monitor_bytes : 0,
                    kMonitorHeader);
+  draws_trace_.emplace(
+      draws_trace_path(directory, chain),
+      checkpoint ? bytes_of_lines(draws_trace_path(directory, chain), record_.stored + 1) : 0, kDrawsHeader);
   for (const auto* file : {&*trace_, &*monitor_})
     if (!file->remark().empty()) remarks_.push_back(file->remark());
   trace_interval_ = std::max<std::uint64_t>(1, (record_.total_steps + kTraceRows - 1) / kTraceRows);
@@ -138,6 +161,10 @@ void ChainRunner::store(const StepReport& report, std::uint64_t t) {
       draw = rounded_;
     }
     record_.draws_crc32 = crc32_of(std::as_bytes(draw), record_.draws_crc32);
+    const StepSums& sums = record_.monitor.sampling;
+    draws_trace_->append(fmt::format("{},{},{},{},{},{},{}\n", t, cell(report.log_density),
+                                     cell(report.energy_change), cell(report.step_size),
+                                     cell(report.gradient_norm), sums.refused(), sums.nonfinite()));
   } else if (warmup_draws_ && is_stored(t - 1, options_.thinning, report.exploring)) {
     warmup_draws_->append(setup_.sampler->position().span());
   }
@@ -239,6 +266,7 @@ void ChainRunner::save() {
   clock_ = now;
   trace_->sync();
   monitor_->sync();
+  draws_trace_->sync();
   draws_->sync();
   if (warmup_draws_) warmup_draws_->sync();
   Checkpoint checkpoint;

@@ -53,7 +53,7 @@ class ChainRunner {
   ChainRecord record_;
   std::vector<std::string> remarks_;
   std::optional<DrawsWriter> draws_, warmup_draws_;
-  std::optional<TextAppender> trace_, monitor_;
+  std::optional<TextAppender> trace_, monitor_, draws_trace_;
   std::uint64_t trace_interval_ = 1;
   VelocityMemory velocity_;
   ChainVector velocity_now_;

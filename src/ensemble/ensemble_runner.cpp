@@ -154,6 +154,9 @@ fs::path warmup_draws_path(const fs::path& directory, std::uint32_t chain) {
 fs::path trace_path(const fs::path& directory, std::uint32_t chain) {
   return directory / "trace" / fmt::format("chain-{:02}.csv", chain);
 }
+fs::path draws_trace_path(const fs::path& directory, std::uint32_t chain) {
+  return directory / "trace" / fmt::format("chain-{:02}-draws.csv", chain);
+}
 fs::path monitor_path(const fs::path& directory, std::uint32_t chain) {
   return directory / "trace" / fmt::format("chain-{:02}-monitor.csv", chain);
 }

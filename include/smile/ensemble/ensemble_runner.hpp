@@ -88,6 +88,8 @@ std::vector<ChainRecord> run_ensemble(const EnsembleOptions& options,
 std::filesystem::path draws_path(const std::filesystem::path& directory, std::uint32_t chain);
 std::filesystem::path warmup_draws_path(const std::filesystem::path& directory, std::uint32_t chain);
 std::filesystem::path trace_path(const std::filesystem::path& directory, std::uint32_t chain);
+/// A line for each draw in samples/chain-KK.npy.
+std::filesystem::path draws_trace_path(const std::filesystem::path& directory, std::uint32_t chain);
 std::filesystem::path monitor_path(const std::filesystem::path& directory, std::uint32_t chain);
 std::filesystem::path checkpoint_path(const std::filesystem::path& directory, std::uint32_t chain);
 
