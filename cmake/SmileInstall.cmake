@@ -1,7 +1,8 @@
 # Install and export: find_package(smile) gives smile::core and needs nothing but threads and the libraries linked in.
 include(CMakePackageConfigHelpers)
 install(TARGETS smile_core EXPORT smile_core_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/smile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/smile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  PATTERN netcdf EXCLUDE)  # of the program, not of smile::core
 install(EXPORT smile_core_targets NAMESPACE smile:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/smile)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/smileConfig.cmake.in ${PROJECT_BINARY_DIR}/smileConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/smile)

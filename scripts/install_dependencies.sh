@@ -4,10 +4,10 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config zlib1g-dev libjpeg-dev libpng-dev libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libcli11-dev
-          libboost-dev libboost-math-dev librandom123-dev libhwy-dev libeigen3-dev)
+          libboost-dev libboost-math-dev librandom123-dev libhwy-dev libeigen3-dev libnetcdf-dev)
 for argument in "$@"; do
   case "$argument" in
-    --tests) packages+=(libgtest-dev libgmock-dev python3 chromium) ;;
+    --tests) packages+=(libgtest-dev libgmock-dev python3 netcdf-bin chromium) ;;
     *) echo "error: $argument: unknown option; use --tests or nothing" >&2; exit 2 ;;
   esac
 done

@@ -1,0 +1,24 @@
+/// Draws, their statistics and predictions as a NetCDF file that ArviZ opens: arviz.from_netcdf(file). In the
+/// library smile::netcdf, which needs libnetcdf; smile::core does not.
+#pragma once
+
+#include <string>
+
+#include "smile/experiment/export.hpp"
+
+namespace smile {
+
+/// Writes the groups of ArviZ's InferenceData, all with the dimensions chain and draw first:
+///   posterior             one float32 variable for each tensor of the network, by its name
+///   sample_stats          lp (log-density of a mini-batch, scaled to all rows), step_size, energy_error,
+///                         diverging (a step since the draw before was not finite), resets (refused steps
+///                         since the draw before), gradient_norm
+///   posterior_predictive  y: one draw of each test row's target in its own unit, or its class
+///   log_likelihood        y: log p(y | x, θ) of each test row, in the target's own unit; where asked for
+///   observed_data         y: the targets of the test rows; `row` is their place in the data file
+/// Memory does not grow with the number of draws.
+/// @throws Error as export_run(); for predictions also where the data file is gone or has changed
+/// @source the InferenceData schema of ArviZ
+ExportSummary export_inference_data(const std::string& directory, const ExportOptions& options);
+
+}  // namespace smile

@@ -1,0 +1,101 @@
+#include "experiment/export_draws.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include "smile/error.hpp"
+
+namespace smile::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::size_t kBlockBytes = std::size_t{4} << 20;
+
+}  // namespace
+
+ExportDraws::ExportDraws(const StoredRun& run, const ExportOptions& options)
+    : layout_(run.experiment.layout), chains_(run.chains), remarks_(run.remarks) {
+  first_ = chains_.front().first;
+  every_ = std::size_t(std::max<std::uint64_t>(1, options.every));
+  const auto [least, most] = std::minmax_element(
+      chains_.begin(), chains_.end(), [](const auto& a, const auto& b) { return a.count < b.count; });
+  if (least->count < most->count)
+    remarks_.push_back(fmt::format("the chains have {} to {} draws; all are cut to the shortest",
+                                   least->count, most->count));
+  draws_ = (least->count + every_ - 1) / every_;
+}
+
+void ExportDraws::for_each_block(const ExportOptions& options, const Sink& sink) const {
+  const std::size_t d = dimension();
+  const std::size_t block = std::clamp<std::size_t>(kBlockBytes / (d * sizeof(float)), 1, draws_);
+  std::vector<float> values(block * d);
+  Progress progress;
+  progress.phase = "export";
+  progress.unit = "draws";
+  progress.total = chains() * draws();
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::size_t k = 0; k < chains(); ++k)
+    for (std::size_t first = 0; first < draws_; first += block) {
+      const std::size_t count = std::min(block, draws_ - first);
+      for (std::size_t i = 0; i < count; ++i)
+        chains_[k].stored.read(place(first + i), std::span(values).subspan(i * d, d));
+      sink(k, first, count, std::span<const float>(values).first(count * d));
+      progress.done += count;
+      progress.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      progress.per_second = progress.seconds > 0 ? double(progress.done) / progress.seconds : 0;
+      progress.finished = progress.done == progress.total;
+      if (options.on_progress) options.on_progress(progress);
+    }
+}
+
+std::string torch_name(const std::string& name) {
+  constexpr std::string_view kLayer = "layer";
+  const std::size_t dot = name.find('.');
+  if (!name.starts_with(kLayer) || dot == std::string::npos) return name;
+  std::size_t layer = 0;
+  const char* end = name.data() + dot;
+  const auto result = std::from_chars(name.data() + kLayer.size(), end, layer);
+  if (result.ec != std::errc() || result.ptr != end) return name;
+  return std::to_string(2 * layer) + name.substr(dot);
+}
+
+fs::path export_path(const fs::path& run, const ExportOptions& options) {
+  if (!options.out.empty()) return options.out;
+  if (options.per_draw) return run / ("draws-" + options.format);
+  const std::pair<const char*, const char*> endings[] = {{"torch", "pt"}, {"netcdf", "nc"}};
+  for (const auto& [format, ending] : endings)
+    if (options.format == format) return run / ("draws." + std::string(ending));
+  return run / ("draws." + options.format);
+}
+
+}  // namespace smile::experiment
+
+namespace smile {
+
+ExportSummary export_run(const std::string& directory, const ExportOptions& options) {
+  using Writer = void (*)(const experiment::ExportDraws&, const ExportOptions&, const std::filesystem::path&);
+  const std::pair<const char*, Writer> formats[] = {{"npz", experiment::export_npz},
+                                                    {"safetensors", experiment::export_safetensors},
+                                                    {"torch", experiment::export_torch},
+                                                    {"csv", experiment::export_csv}};
+  const auto* found = std::find_if(std::begin(formats), std::end(formats),
+                                   [&](const auto& format) { return options.format == format.first; });
+  if (found == std::end(formats))
+    throw Error("--format", "'" + options.format + "' is not a format of this function",
+                "choose npz, safetensors, torch or csv");
+  if (options.per_draw && options.format != "safetensors" && options.format != "torch")
+    throw Error("--per-draw", "a file for each draw is not made as " + options.format,
+                "choose safetensors or torch");
+  const auto run = experiment::open_stored_run(directory, options.incomplete);
+  const experiment::ExportDraws draws(run, options);
+  const std::filesystem::path path = experiment::export_path(run.path, options);
+  found->second(draws, options, path);
+  return {path.string(), draws.chains(), draws.draws(), draws.remarks()};
+}
+
+}  // namespace smile

@@ -1,0 +1,58 @@
+/// Draws read in blocks, for all formats of an export.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "experiment/stored_run.hpp"
+#include "smile/experiment/export.hpp"
+
+namespace smile::experiment {
+
+/// What is exported: a rectangle [chains, draws] of vectors.
+class ExportDraws {
+ public:
+  /// @param run  outlives this object
+  ExportDraws(const StoredRun& run, const ExportOptions& options);
+
+  std::size_t chains() const { return chains_.size(); }
+  std::size_t draws() const { return draws_; }
+  std::size_t dimension() const { return layout_.size(); }
+  const ParameterLayout& layout() const { return layout_; }
+  /// Number of a chain in the run, and of a draw among all that it stored.
+  std::uint32_t number(std::size_t chain) const { return chains_[chain].chain; }
+  std::size_t place(std::size_t draw) const { return first_ + draw * every_; }
+  const std::vector<std::string>& remarks() const { return remarks_; }
+
+  /// Takes `count` consecutive draws of a chain from `first` on. @param draws @shape [count, dimension]
+  using Sink = std::function<void(std::size_t chain, std::size_t first, std::size_t count,
+                                  std::span<const float> draws)>;
+  /// Hands over all draws, chain after chain, in blocks of a few MiB.
+  void for_each_block(const ExportOptions& options, const Sink& sink) const;
+
+ private:
+  ParameterLayout layout_;
+  std::span<const ChainDraws> chains_;
+  std::size_t first_ = 0, every_ = 1, draws_ = 0;
+  std::vector<std::string> remarks_;
+};
+
+/// The names of a torch.nn.Sequential for the layers of the native network, which counts activations too:
+/// "layer1.bias" is "2.bias". Other names stay.
+std::string torch_name(const std::string& name);
+
+/// The file or folder to write.
+std::filesystem::path export_path(const std::filesystem::path& run, const ExportOptions& options);
+
+void export_npz(const ExportDraws& draws, const ExportOptions& options, const std::filesystem::path& path);
+void export_safetensors(const ExportDraws& draws, const ExportOptions& options,
+                        const std::filesystem::path& path);
+void export_torch(const ExportDraws& draws, const ExportOptions& options, const std::filesystem::path& path);
+void export_csv(const ExportDraws& draws, const ExportOptions& options, const std::filesystem::path& path);
+
+}  // namespace smile::experiment

@@ -1,0 +1,125 @@
+#include "netcdf/netcdf_file.hpp"
+
+#include <fcntl.h>
+#include <netcdf.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "data/file_error.hpp"
+#include "smile/error.hpp"
+
+namespace smile::netcdf {
+namespace {
+
+void check(int status, const std::filesystem::path& path) {
+  if (status == NC_NOERR) return;
+  if (status > 0) throw data::write_error(path, "cannot write the file", status);  // errno
+  // What HDF5 says of a full disk is "HDF error".
+  throw Error(path.string(), std::string("cannot write the file (") + nc_strerror(status) + ")",
+              "check the disk's free space, or choose another file with --out", ErrorKind::run);
+}
+
+nc_type type_of(Type type) {
+  switch (type) {
+    case Type::float32:
+      return NC_FLOAT;
+    case Type::float64:
+      return NC_DOUBLE;
+    case Type::int64:
+      return NC_INT64;
+    case Type::int8:
+      break;
+  }
+  return NC_BYTE;
+}
+
+}  // namespace
+
+void Variable::put(const std::vector<std::size_t>& start, const std::vector<std::size_t>& count,
+                   std::span<const float> values) const {
+  check(nc_put_vara_float(group_, id_, start.data(), count.data(), values.data()), *path_);
+}
+void Variable::put(const std::vector<std::size_t>& start, const std::vector<std::size_t>& count,
+                   std::span<const double> values) const {
+  check(nc_put_vara_double(group_, id_, start.data(), count.data(), values.data()), *path_);
+}
+void Variable::put(const std::vector<std::size_t>& start, const std::vector<std::size_t>& count,
+                   std::span<const std::int64_t> values) const {
+  static_assert(sizeof(long long) == sizeof(std::int64_t));
+  check(nc_put_vara_longlong(group_, id_, start.data(), count.data(),
+                             reinterpret_cast<const long long*>(values.data())),
+        *path_);
+}
+void Variable::put(const std::vector<std::size_t>& start, const std::vector<std::size_t>& count,
+                   std::span<const signed char> values) const {
+  check(nc_put_vara_schar(group_, id_, start.data(), count.data(), values.data()), *path_);
+}
+void Variable::attribute(const std::string& name, const std::string& value) const {
+  check(nc_put_att_text(group_, id_, name.c_str(), value.size(), value.data()), *path_);
+}
+
+Dimension Group::dimension(const std::string& name, std::size_t length) const {
+  Dimension dimension{0, length};
+  check(nc_def_dim(id_, name.c_str(), length, &dimension.id), *path_);
+  return dimension;
+}
+
+Variable Group::variable(const std::string& name, Type type, const std::vector<Dimension>& dimensions) const {
+  std::vector<int> ids;
+  for (const Dimension& dimension : dimensions) ids.push_back(dimension.id);
+  int id = 0;
+  check(nc_def_var(id_, name.c_str(), type_of(type), int(ids.size()), ids.data(), &id), *path_);
+  if (!ids.empty()) check(nc_def_var_chunking(id_, id, NC_CONTIGUOUS, nullptr), *path_);
+  check(nc_def_var_fill(id_, id, NC_NOFILL, nullptr), *path_);
+  return {path_, id_, id};
+}
+
+Dimension Group::coordinate(const std::string& name, std::span<const std::int64_t> values) const {
+  const Dimension result = dimension(name, values.size());
+  variable(name, Type::int64, {result}).put({0}, {values.size()}, values);
+  return result;
+}
+
+void Group::attribute(const std::string& name, const std::string& value) const {
+  check(nc_put_att_text(id_, NC_GLOBAL, name.c_str(), value.size(), value.data()), *path_);
+}
+
+File::File(std::filesystem::path path) : path_(std::move(path)), temporary_(path_) {
+  temporary_ += ".tmp-" + std::to_string(::getpid()) + "-nc";
+  // libnetcdf says little of why it cannot create a file.
+  const int descriptor = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) throw data::write_error(path_, "cannot create the file", errno);
+  ::close(descriptor);
+  check(nc_create(temporary_.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_), path_);
+}
+
+File::~File() {
+  if (id_ < 0) return;
+  nc_abort(id_);
+  ::unlink(temporary_.c_str());
+}
+
+Group File::group(const std::string& name) const {
+  int id = 0;
+  check(nc_def_grp(id_, name.c_str(), &id), path_);
+  return {&path_, id};
+}
+
+void File::commit() {
+  const int status = nc_close(std::exchange(id_, -1));
+  if (status != NC_NOERR) ::unlink(temporary_.c_str());
+  check(status, path_);
+  const int descriptor = ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
+  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
+  if (descriptor >= 0) ::close(descriptor);
+  if (!synced || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    const int error_number = errno;
+    ::unlink(temporary_.c_str());
+    throw data::write_error(path_, "cannot write the file", error_number);
+  }
+}
+
+}  // namespace smile::netcdf
