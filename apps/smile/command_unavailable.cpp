@@ -9,9 +9,7 @@ void add_unavailable(CLI::App& program, Action& action) {
   struct Known {
     const char *name, *description;
   };
-  for (const Known& known :
-       {Known{"tune", "Step-size recipe"}, Known{"generate", "Text from a language model"},
-        Known{"export", "Draws in other formats"}}) {
+  for (const Known& known : {Known{"generate", "Text from a language model"}}) {
     CLI::App* command =
         program.add_subcommand(known.name, std::string(known.description) + " (not available in this build)");
     command->allow_extras();
@@ -20,7 +18,7 @@ void add_unavailable(CLI::App& program, Action& action) {
       action = [name]() -> int {
         throw Error("smile " + name, "not available in this build",
                     "the commands of this build are run, analytic, check, list, evaluate, predict, report, "
-                    "diagnose, status");
+                    "diagnose, status, tune, export");
       };
     });
   }

@@ -22,6 +22,8 @@ void add_check(CLI::App& program, Action& action);
 void add_list(CLI::App& program, Action& action);
 void add_evaluate(CLI::App& program, Action& action);
 void add_predict(CLI::App& program, Action& action);
+void add_tune(CLI::App& program, Action& action);
+void add_export(CLI::App& program, Action& action);
 void add_report(CLI::App& program, Action& action);
 void add_diagnose(CLI::App& program, Action& action);
 void add_status(CLI::App& program, Action& action);

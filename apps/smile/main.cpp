@@ -45,6 +45,8 @@ int main(int argc, char** argv) {
   smile::program::add_list(program, action);
   smile::program::add_evaluate(program, action);
   smile::program::add_predict(program, action);
+  smile::program::add_tune(program, action);
+  smile::program::add_export(program, action);
   smile::program::add_report(program, action);
   smile::program::add_diagnose(program, action);
   smile::program::add_status(program, action);

@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <csignal>
+#include <memory>
+
+#include "commands.hpp"
+#include "progress_printer.hpp"
+#include "smile/error.hpp"
+#include "smile/experiment/tune.hpp"
+
+namespace smile::program {
+namespace {
+
+std::atomic<bool> tune_stop_requested{false};
+
+extern "C" void request_tune_stop(int signal) {
+  tune_stop_requested.store(true);
+  std::signal(signal, SIG_DFL);  // a second Ctrl-C ends the program at once
+}
+
+struct TuneArguments : ConfigArguments, TuneOptions {
+  bool quiet = false;
+};
+
+int tune(const TuneArguments& arguments) {
+  const Config config = load_config(arguments.config, arguments.settings());
+  TuneOptions options = arguments;
+  options.stop = &tune_stop_requested;
+  ProgressPrinter printer;
+  if (!arguments.quiet) {
+    print_warnings(config.warnings);
+    options.on_progress = [&](const Progress& progress) { printer.show(progress); };
+    options.on_message = [&](const std::string& text) { printer.message(text); };
+  }
+  std::signal(SIGINT, request_tune_stop);
+  std::signal(SIGTERM, request_tune_stop);
+  TuneSummary summary;
+  try {
+    summary = tune_step_size(config, options);
+  } catch (const Error& error) {
+    if (!tune_stop_requested) throw;
+    fmt::print(stderr, "error: {}\n", error.what());
+    return 130;
+  }
+  if (!arguments.quiet)
+    for (const auto& remark : summary.remarks) printer.message("warning: " + remark);
+  fmt::print("{}", tune_table(summary));
+  fmt::print("around {:.3g}: {}\n", summary.centre, summary.centre_from);
+  fmt::print("gradients: {} ({:.1f} % of a run's {}), and {} of the warm start\n", summary.gradients,
+             100 * double(summary.gradients) / double(summary.run_gradients), summary.run_gradients,
+             summary.warmstart_gradients);
+  fmt::print("step_size: {:g} ({})\n", summary.step_size, summary.reason);
+  fmt::print("configuration: {}\n", summary.config);
+  return 0;
+}
+
+}  // namespace
+
+void add_tune(CLI::App& program, Action& action) {
+  CLI::App* command =
+      program.add_subcommand("tune", "Finds a step size by short chains and writes a configuration with it");
+  const auto arguments = std::make_shared<TuneArguments>();
+  command->add_option("config", arguments->config, "the configuration, a YAML file")
+      ->required()
+      ->type_name("CONFIG.yaml");
+  command
+      ->add_option("--set", arguments->set,
+                   "set a key, such as training.sampler.name=psmile-naive; may be repeated")
+      ->type_name("a.b.c=value")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
+  command
+      ->add_option("--out", arguments->out,
+                   "folder for the result; default: <saving_dir>/<experiment_name>/<time>-tune")
+      ->type_name("DIR");
+  command
+      ->add_option("--from", arguments->centre,
+                   "middle of the grid; default: from the optimiser's last learning rate")
+      ->type_name("STEP");
+  command->add_option("--decades", arguments->decades, "width of the grid; default: 3.5")->type_name("X");
+  command->add_option("--per-decade", arguments->per_decade, "steps in a decade; default: 2")->type_name("N");
+  command->add_option("--chains", arguments->chains, "chains for each step; default: 3")->type_name("N");
+  command
+      ->add_option("--budget", arguments->budget,
+                   "gradients of the search over those of the run; default: 0.15")
+      ->type_name("SHARE");
+  command->add_flag("--refine", arguments->refine, "also the steps half-way to the best one's neighbours");
+  command->add_option("--threads", arguments->threads, "threads; 0: one a core; changes no result")
+      ->check(CLI::Range(0, 4096))
+      ->type_name("N");
+  command->add_flag("--quiet", arguments->quiet, "no progress, no warnings");
+  command->callback([&action, arguments] { action = [arguments] { return tune(*arguments); }; });
+}
+
+}  // namespace smile::program

@@ -1,0 +1,100 @@
+#include "experiment/tune_chain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "smile/targets/task_likelihood.hpp"
+
+namespace smile::experiment {
+namespace {
+
+constexpr std::size_t kRecent = 100;
+constexpr std::uint64_t kScores = 100;  ///< scored steps of an advance
+
+}  // namespace
+
+ValidationRows validation_rows(const Experiment& e) {
+  ValidationRows rows{e.training.valid, e.valid.targets, 0};
+  if (e.config.task() == Task::classification) {
+    rows.trivial_lppd = -std::log(double(e.info.labels.classes()));
+    return rows;
+  }
+  // Targets are standardised: mean 0, spread 1.
+  for (const double y : rows.targets) rows.trivial_lppd += normal_log_likelihood(y, 0, 0).log_likelihood;
+  rows.trivial_lppd /= double(rows.targets.size());
+  return rows;
+}
+
+TuneChain::TuneChain(const Experiment& experiment, const SamplerConfig& sampler,
+                     const ValidationRows& validation, std::uint32_t chain, const HostVector<float>& start,
+                     std::uint64_t steps)
+    : e_(experiment),
+      validation_(validation),
+      max_nonfinite_fraction_(sampler.max_nonfinite_fraction),
+      target_(make_target(experiment, chain)),
+      sampler_(make_sampler(sampler, {steps / 2, steps - steps / 2}, experiment.observations())),
+      normals_(experiment.seed(), chain),
+      network_(experiment.spec, validation.data),
+      recent_(kRecent, false),
+      scores_(validation.targets.size()),
+      outputs_(validation.targets.size() * experiment.spec.outputs()) {
+  sampler_->start(start, *target_, normals_);
+}
+
+void TuneChain::advance(std::uint64_t until, std::uint64_t collect_after) {
+  const std::uint64_t every = std::max<std::uint64_t>(1, (until - collect_after) / kScores);
+  while (step_ < until && hopeless_.empty()) {
+    const StepReport report = sampler_->step(*target_, normals_, ++step_);
+    const bool bad = !is_finite_step(report.refusal);
+    gradients_ += std::uint64_t(report.gradients);
+    refused_ += !report.accepted();
+    nonfinite_ += bad;
+    recent_[step_ % kRecent] = bad;
+    if (!std::isnan(report.step_size)) last_step_size_ = report.step_size;
+    if (bad && step_ >= kRecent && blows_up()) {
+      hopeless_ = fmt::format("not finite at step {}", step_);
+      return;
+    }
+    if (step_ > collect_after && (step_ - collect_after) % every == 0) score();
+  }
+  if (!hopeless_.empty() || scored_ == 0) return;
+  double lppd = 0;
+  for (const LogSumExp& sum : scores_) lppd += sum.value() - std::log(double(scored_));
+  lppd /= double(scores_.size());
+  // A NaN is hopeless, too.
+  if (!(lppd >= validation_.trivial_lppd)) hopeless_ = fmt::format("worse than no network at step {}", step_);
+}
+
+void TuneChain::clear_scores() {
+  scores_.assign(scores_.size(), LogSumExp());
+  scored_ = 0;
+}
+
+bool TuneChain::blows_up() const {
+  return double(std::count(recent_.begin(), recent_.end(), true)) > max_nonfinite_fraction_ * kRecent;
+}
+
+void TuneChain::score() {
+  const HostVector<float>& position = sampler_->position();
+  network_.predict(*validation_.data, position, outputs_);
+  const std::size_t width = e_.spec.outputs();
+  const Task task = e_.config.task();
+  std::vector<double> logits(width);
+  for (std::size_t i = 0; i < scores_.size(); ++i) {
+    const auto row = std::span<const float>(outputs_).subspan(i * width, width);
+    double value = 0;
+    if (task == Task::classification) {
+      std::copy(row.begin(), row.end(), logits.begin());
+      value = categorical_log_likelihood(logits, std::size_t(validation_.targets[i]), {});
+    } else {
+      const float log_sigma = task == Task::regression ? row[1] : position[position.size() - 1];
+      value = normal_log_likelihood(validation_.targets[i], double(row[0]), double(log_sigma)).log_likelihood;
+    }
+    scores_[i].add(value);
+  }
+  ++scored_;
+}
+
+}  // namespace smile::experiment
