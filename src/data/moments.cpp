@@ -42,7 +42,7 @@ Moments moments_of(std::span<const double> values) {
   return {mean * unit, std::sqrt(squares / static_cast<double>(values.size())) * largest * unit};
 }
 
-void Normalisation::scale_features(std::span<double> features) const {
+void ColumnScaling::scale_features(std::span<double> features) const {
   const std::size_t inputs = feature_mean.size();
   for (std::size_t i = 0; i < features.size(); ++i) {
     const std::size_t j = i % inputs;

@@ -83,7 +83,7 @@ class RegressionPredictor final : public Predictor {
       summarise(mixture, line);
       if (!log_density.empty()) log_density[i] = log_density_of(mixture, rows.targets[i]);
     });
-    const Normalisation& scale = e_.info.normalisation;
+    const ColumnScaling& scale = e_.info.normalisation;
     for (std::size_t i = 0; i < rows.rows; ++i) {
       const auto line = std::span<const double>(scaled).subspan(i * width, width);
       const auto result = std::span(results).subspan(i * width, width);

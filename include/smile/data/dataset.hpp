@@ -34,7 +34,7 @@ struct DatasetOptions {
 };
 
 /// x_scaled = (x − mean)/sd; where sd = 0 (constant column) x_scaled = 0.
-struct Normalisation {
+struct ColumnScaling {
   std::vector<double> feature_mean, feature_sd;  ///< @shape [inputs]; sd over n (population)
   std::vector<double> feature_fill;  ///< @shape [inputs]; what a missing value becomes: the column's mean
   double target_mean = 0, target_sd = 1;  ///< 0 and 1 for classification
@@ -78,7 +78,7 @@ struct DatasetInfo {
   std::size_t target_position = 0;           ///< position in the file, from 0
   std::size_t file_columns = 0;
   std::vector<std::vector<std::string>> feature_categories;  ///< words by code; empty where numeric
-  Normalisation normalisation;
+  ColumnScaling normalisation;
   LabelMap labels;  ///< empty for regression
   std::vector<std::uint32_t> train_rows, valid_rows,
       test_rows;                   ///< rows of the table, from 0, in shuffled order

@@ -70,7 +70,7 @@ TEST(Dataset, parts_are_disjoint_shuffled_and_seeded) {
   EXPECT_NE(a.info.train_rows, c.info.train_rows);
   EXPECT_FALSE(std::is_sorted(a.info.train_rows.begin(), a.info.train_rows.end()));
   // The rows are those that the indices name.
-  const Normalisation& n = a.info.normalisation;
+  const ColumnScaling& n = a.info.normalisation;
   for (std::size_t i = 0; i < a.test.rows; ++i) {
     EXPECT_NEAR(a.test.features[2 * i] * n.feature_sd[0] + n.feature_mean[0], t.at(a.info.test_rows[i], 0),
                 1e-12);
