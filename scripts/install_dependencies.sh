@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a fresh Debian 12 machine lacks to build smile.cpp (as root, or through sudo). Installs nothing that is
-# there already. With "--tests" also what the tests need.
+# there already. With "--tests" also what the tests need, with "--torch" LibTorch, for -DSMILE_TORCH=ON and its tests.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config zlib1g-dev libjpeg-dev libpng-dev libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libcli11-dev
@@ -8,7 +8,8 @@ packages=(g++ cmake ninja-build pkg-config zlib1g-dev libjpeg-dev libpng-dev lib
 for argument in "$@"; do
   case "$argument" in
     --tests) packages+=(libgtest-dev libgmock-dev python3 netcdf-bin chromium) ;;
-    *) echo "error: $argument: unknown option; use --tests or nothing" >&2; exit 2 ;;
+    --torch) packages+=(libtorch-dev libopenblas0-serial python3-torch python3-numpy) ;;
+    *) echo "error: $argument: unknown option; use --tests, --torch or nothing" >&2; exit 2 ;;
   esac
 done
 

@@ -24,11 +24,10 @@ void add_evaluate(CLI::App& program, Action& action);
 void add_predict(CLI::App& program, Action& action);
 void add_tune(CLI::App& program, Action& action);
 void add_export(CLI::App& program, Action& action);
+void add_generate(CLI::App& program, Action& action);
 void add_report(CLI::App& program, Action& action);
 void add_diagnose(CLI::App& program, Action& action);
 void add_status(CLI::App& program, Action& action);
-/// Commands that are known and not there yet.
-void add_unavailable(CLI::App& program, Action& action);
 
 /// CONFIG, --search and --set of run and check.
 struct ConfigArguments {

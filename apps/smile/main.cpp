@@ -7,6 +7,9 @@
 
 #include "commands.hpp"
 #include "smile/error.hpp"
+#ifdef SMILE_WITH_TORCH
+#include "smile/torch/engine.hpp"
+#endif
 
 namespace {
 
@@ -31,6 +34,9 @@ int report_usage(const CLI::App& program, const CLI::ParseError& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
+#ifdef SMILE_WITH_TORCH
+  smile::use_torch_networks();
+#endif
   CLI::App program{
       "Samples the posterior of Bayesian neural networks with stochastic microcanonical Langevin dynamics.",
       "smile"};
@@ -50,7 +56,7 @@ int main(int argc, char** argv) {
   smile::program::add_report(program, action);
   smile::program::add_diagnose(program, action);
   smile::program::add_status(program, action);
-  smile::program::add_unavailable(program, action);
+  smile::program::add_generate(program, action);
 
   // A wrong command is told with the right ones; CLI11 would only say that the word was not expected.
   if (argc > 1 && argv[1][0] != '-') {

@@ -37,14 +37,12 @@ class Archive {
   /// A flat vector whose size is known from the configuration.
   template <class Vector>
   void vector(Vector& vector) {
-    std::uint64_t size = vector.size();
-    value(size);
-    if (reading_ && size > (bytes_.size() - position_) / sizeof(typename Vector::value_type)) broken();
-    if (size != vector.size()) {
-      if (vector.size() != 0) broken();
-      vector = Vector(size);
+    if constexpr (requires { vector.serialise(*this); }) {
+      vector.serialise(*this);  // its numbers are not in this memory
+      return;
+    } else {
+      host_vector(vector);
     }
-    raw(vector.data(), size * sizeof(typename Vector::value_type));
   }
 
   void text(std::string& text) {
@@ -64,6 +62,17 @@ class Archive {
   }
 
  private:
+  template <class Vector>
+  void host_vector(Vector& vector) {
+    std::uint64_t size = vector.size();
+    value(size);
+    if (reading_ && size > (bytes_.size() - position_) / sizeof(typename Vector::value_type)) broken();
+    if (size != vector.size()) {
+      if (vector.size() != 0) broken();
+      vector = Vector(size);
+    }
+    raw(vector.data(), size * sizeof(typename Vector::value_type));
+  }
   void raw(void* data, std::size_t size) {
     char* p = static_cast<char*>(data);
     if (reading_) {

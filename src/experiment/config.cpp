@@ -207,6 +207,18 @@ void fit_to_data(Config& config, std::size_t training_rows, std::size_t classes)
           "write at most " + std::to_string(training_rows / 2) + ", or use the sampler mclmc");
     }
   }
+  // A network that is made for the data has an output for each class or character.
+  const auto size_output = [&](const std::string& key, std::int64_t& width, const std::string& what) {
+    if (config.given.contains(key) && static_cast<std::size_t>(width) != classes) {
+      throw Error(config.place(key),
+                  std::to_string(width) + ", but the data have " + std::to_string(classes) + " " + what,
+                  "write " + std::to_string(classes) + ", or leave the key out");
+    }
+    width = static_cast<std::int64_t>(classes);
+  };
+  if (config.model.model == "GPT") size_output("model.vocab_size", config.model.vocab_size, "characters");
+  if (config.model.model != "FCN" && config.task() == Task::classification)
+    size_output("model.out_dim", config.model.out_dim, "classes");
   std::vector<std::int64_t>& widths = config.model.hidden_structure;
   if (config.task() != Task::classification || config.model.model != "FCN") return;
   if (widths.empty()) widths = {16, 16, 16, static_cast<std::int64_t>(classes)};

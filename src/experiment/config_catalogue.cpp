@@ -11,7 +11,7 @@ std::vector<CatalogueEntry> entries(const schema::Choices& choices) {
   for (const schema::Choice& choice : choices) {
     list.push_back({std::string(choice.name), std::string(choice.doc),
                     std::vector<std::string>(choice.aliases.begin(), choice.aliases.end()),
-                    choice.available});
+                    schema::is_available(choice), choice.torch});
   }
   return list;
 }
@@ -50,7 +50,7 @@ std::vector<KeyEntry> list_keys() {
     // Filled in from other keys.
     if (key.path == "model.hidden_structure") value = "[16, 16, 16, 1]";
     if (key.path == "experiment_name") value = "the file's name";
-    list.push_back({std::string(key.path), schema::allowed_text(key), value, std::string(key.doc),
+    list.push_back({std::string(key.path), schema::allowed_text(key, true), value, std::string(key.doc),
                     std::string(key.when.text), std::string(key.authors)});
   }
   return list;
@@ -94,7 +94,8 @@ data:
 * `--search FILE` takes a file of the same tree with lists at its leaves and runs every combination. A key that takes a
   list needs a list of lists there; a section may be a list of mappings.
 * `compat: authors` gives the keys with an entry in the column *authors* that value, unless the file sets them.
-* Networks, samplers and data that this build does not have are known by name and refused as not available.
+* Networks, samplers and data that this build does not have are known by name and refused as not available. What needs
+  LibTorch is there in a build configured with `-DSMILE_TORCH=ON`.
 
 )";
   const auto table_head =
@@ -120,7 +121,10 @@ data:
       std::string aliases;
       for (const std::string& alias : entry.aliases) aliases += (aliases.empty() ? "" : ", ") + code(alias);
       text += "| `" + entry.name + "` | " + aliases + " | " + cell(entry.description) +
-              (entry.available ? "" : " (not available in this build)") + " |\n";
+              (entry.needs_torch ? " (needs LibTorch)"
+               : entry.available ? ""
+                                 : " (not available in this build)") +
+              " |\n";
     }
   };
   catalogue("Samplers", list_samplers());

@@ -33,12 +33,12 @@ const Choices& sampler_choices() {
 const Choices& model_choices() {
   static const Choices choices{
       {"FCN", "fully connected network of any widths and depth, on the native engine"},
-      {"LeNet", "convolutional network for 28×28 or 32×32 images", false},
-      {"ResNet7", "small residual network with filter response normalisation", false},
-      {"ResNet", "residual network; layers [2, 2, 2, 2] is ResNet-18", false},
-      {"ViT", "vision transformer", false},
-      {"GPT", "decoder-only transformer for text", false},
-      {"torchscript", "any TorchScript module", false},
+      {"LeNet", "convolutional network for 28×28 or 32×32 images", true, {}, true},
+      {"ResNet7", "small residual network with filter response normalisation", true, {}, true},
+      {"ResNet", "residual network; layers [2, 2, 2, 2] is ResNet-18", true, {}, true},
+      {"ViT", "vision transformer", true, {}, true},
+      {"GPT", "decoder-only transformer for text", true, {}, true},
+      {"torchscript", "any TorchScript module; its parameters become θ", true, {}, true},
   };
   return choices;
 }

@@ -111,8 +111,43 @@ void complete_schedules(Config& config) {
   }
 }
 
+/// Kind of data, task and network go together.
+void complete_kinds(Config& config) {
+  if (config.data.task == "class_multilabel" && !given(config, "data.data_type"))
+    config.data.data_type = "text";
+  if (config.data.data_type == "text" && !given(config, "model.model")) config.model.model = "GPT";
+  const std::string& kind = config.data.data_type;
+  const std::string& task = config.data.task;
+  const std::string& model = config.model.model;
+  const bool language = task == "class_multilabel";
+  if (language != (kind == "text")) {
+    throw Error(config.place(language ? "data.data_type" : "data.task"),
+                "task " + task + " and data_type " + kind + " do not go together",
+                "texts go with class_multilabel, tables with regr, mean_regr or class, images with class");
+  }
+  if (kind == "image" && task != "class")
+    throw Error(config.place("data.task"), "task " + task + " is for tables", "write class for images");
+  if (model == "torchscript") {
+    if (!config.model.path)
+      throw Error(config.place("model.model"), "the TorchScript file is not given", "add model.path");
+    return;
+  }
+  const bool of_images = model == "LeNet" || model == "ViT" || model.starts_with("ResNet");
+  if (of_images && kind != "image")
+    throw Error(config.place("model.model"), model + " takes images, and data_type is " + kind,
+                "write data_type: image, or the model FCN");
+  if ((model == "GPT") != (kind == "text"))
+    throw Error(config.place("model.model"), model + " and data_type " + kind + " do not go together",
+                "GPT takes texts, and texts need GPT or torchscript");
+  if (model == "FCN" && kind == "image" && !config.data.flatten && config.model.engine == "native")
+    throw Error(config.place("data.data_type"), "FCN takes rows of numbers, and data_type is image",
+                "write flatten: true");
+}
+
 void complete_model(Config& config) {
   ModelConfig& model = config.model;
+  if (model.model == "GPT" && !given(config, "model.qkv_dim")) model.qkv_dim = model.emb_size;
+  if (model.model != "FCN") return;
   const std::string key = "model.hidden_structure";
   const std::string& task = config.data.task;
   if (model.hidden_structure.empty()) {
@@ -220,7 +255,6 @@ void check_sampler(const Config& config) {
     throw Error(config.place(prefix + "use_warmup_as_init"), "`false` is not available in this build",
                 "remove the key or set it to true");
   }
-  if (!sampler.params_frozen.empty()) absent(prefix + "params_frozen", "freezing parameters", "write []");
 }
 
 }  // namespace
@@ -230,6 +264,7 @@ void complete(Config& config) {
   resolve_sampler(config.training.sampler);
   if (config.training.sampler.is_stochastic_microcanonical()) complete_microcanonical(config);
   complete_schedules(config);
+  complete_kinds(config);
   complete_model(config);
   complete_prior(config.training.sampler.prior_config);
   check_data(config);

@@ -183,6 +183,10 @@ class Reader {
       bool match = lower_case(choice.name) == word;
       for (const std::string_view alias : choice.aliases) match = match || lower_case(alias) == word;
       if (!match) continue;
+      if (choice.torch && !is_available(choice)) {
+        throw Error(where_, "`" + std::string(choice.name) + "` is not available in this build",
+                    "configure with -DSMILE_TORCH=ON, or use one of " + choices_text(key_.choices));
+      }
       if (!choice.available) {
         throw Error(where_, "`" + std::string(choice.name) + "` is not available in this build",
                     "use one of " + choices_text(key_.choices));
@@ -195,7 +199,7 @@ class Reader {
     std::size_t least = std::max<std::size_t>(2, text.size() / 3) + 1;
     for (const Choice& choice : key_.choices) {
       const std::size_t distance = edit_distance(choice.name, text);
-      if (choice.available && distance < least) {
+      if (is_available(choice) && distance < least) {
         least = distance;
         nearest = &choice;
       }

@@ -31,7 +31,7 @@ bool evaluates(const Config& c, std::string_view name) {
   return std::find(c.evaluations.begin(), c.evaluations.end(), name) != c.evaluations.end();
 }
 bool trains(const Config& c) {
-  return warmstart(c).include && !warmstart(c).warmstart_exp_dir;
+  return warmstart(c).include && !warmstart(c).warmstart_exp_dir && !warmstart(c).warmstart_files;
 }
 bool naive(const Config& c) {
   return sampler_is(c, {"smile-naive", "psmile-naive"});
@@ -53,25 +53,30 @@ constexpr auto kText =
 constexpr auto kNormalized = Condition{"normalize: true", [](const Config& c) { return c.data.normalize; }};
 
 constexpr auto kFcn = Condition{"FCN", [](const Config& c) { return c.model.model == "FCN"; }};
-constexpr auto kActivated = Condition{"FCN, LeNet, ResNet, ResNet7", [](const Config& c) {
-                                        return c.model.model == "FCN" || c.model.model == "LeNet" ||
-                                               c.model.model.starts_with("ResNet");
-                                      }};
+constexpr auto kActivated = Condition{
+    "FCN, LeNet", [](const Config& c) { return c.model.model == "FCN" || c.model.model == "LeNet"; }};
 constexpr auto kBiased = Condition{
     "FCN, LeNet", [](const Config& c) { return c.model.model == "FCN" || c.model.model == "LeNet"; }};
 constexpr auto kImageModel = Condition{"LeNet, ResNet, ResNet7, ViT", [](const Config& c) {
                                          return c.model.model == "LeNet" || c.model.model == "ViT" ||
                                                 c.model.model.starts_with("ResNet");
                                        }};
+constexpr auto kImageOrScript = Condition{"LeNet, ResNet, ResNet7, ViT, torchscript", [](const Config& c) {
+                                            return kImageModel.holds(c) || c.model.model == "torchscript";
+                                          }};
 constexpr auto kResNet = Condition{"ResNet", [](const Config& c) { return c.model.model == "ResNet"; }};
 constexpr auto kVit = Condition{"ViT", [](const Config& c) { return c.model.model == "ViT"; }};
 constexpr auto kGpt = Condition{"GPT", [](const Config& c) { return c.model.model == "GPT"; }};
 constexpr auto kTorchscript =
     Condition{"torchscript", [](const Config& c) { return c.model.model == "torchscript"; }};
 
+constexpr auto kNetworkFile =
+    Condition{"warmstart.include, all models but FCN with engine native", [](const Config& c) {
+                return warmstart(c).include && (c.model.model != "FCN" || c.model.engine == "torch");
+              }};
 constexpr auto kWarmstart =
     Condition{"warmstart.include", [](const Config& c) { return warmstart(c).include; }};
-constexpr auto kTrains = Condition{"warmstart.include without warmstart_exp_dir", trains};
+constexpr auto kTrains = Condition{"warmstart.include without warmstart_exp_dir or warmstart_files", trains};
 constexpr auto kConstantRate = Condition{"lr_schedule constant", [](const Config& c) {
                                            return trains(c) && optimizer(c).lr_schedule == "constant";
                                          }};
@@ -222,7 +227,12 @@ std::vector<Key> make_keys() {
        always,
        {},
        {{"none"}, {"authors"}}},
-      {"device", SMILE_AT(device), "where to compute", always, {}, {{"cpu"}, {"cuda", "", false}}},
+      {"device",
+       SMILE_AT(device),
+       "where to compute",
+       always,
+       {},
+       {{"cpu"}, {"cuda", "", true, {}, true}, {"auto", "cuda where there is one"}}},
       {"rng", SMILE_AT(rng), "seed of all random numbers", always, {.low = 0, .high = 9e18}},
       {"logging", SMILE_AT(logging), "write progress"},
       {"logging_level",
@@ -244,17 +254,17 @@ std::vector<Key> make_keys() {
        "where the data come from",
        always,
        {},
-       {{"local"}, {"url", "", false}, {"huggingface", "", false}, {"torchvision", "", false}}},
+       {{"local"}, {"url", "", false}, {"huggingface", "", false}, {"torchvision"}}},
       {"data.data_type",
        SMILE_AT(data.data_type),
        "kind of data",
        always,
        {},
-       {{"tabular"}, {"image", "", false}, {"text", "", false}}},
+       {{"tabular"}, {"image"}, {"text"}}},
       {.path = "data.task",
        .slot = SMILE_AT(data.task),
        .doc = "regr: mean and sd per row; mean_regr: mean per row, one σ; class: labels",
-       .choices = {{"mean_regr"}, {"regr"}, {"class"}, {"class_multilabel", "", false}},
+       .choices = {{"mean_regr"}, {"regr"}, {"class"}, {"class_multilabel"}},
        .required = true},
       {"data.target_column", SMILE_AT(data.target_column), "name or index (from 0); null: the last column",
        kTabular},
@@ -340,8 +350,9 @@ std::vector<Key> make_keys() {
        "what computes the gradients",
        kFcn,
        {},
-       {{"native"}, {"torch", "", false}}},
-      {"model.out_dim", SMILE_AT(model.out_dim), "number of classes", kImageModel, count_up_to(kWidest)},
+       {{"native"}, {"torch", "", true, {}, true}}},
+      {"model.out_dim", SMILE_AT(model.out_dim), "number of classes; default: that of the data",
+       kImageOrScript, count_up_to(kWidest)},
       {"model.layers", SMILE_AT(model.layers), "blocks of each stage", kResNet, count_up_to(kWidest)},
       {"model.patch_size", SMILE_AT(model.patch_size), "side of a patch", kVit, count_up_to(kWidest)},
       {"model.dim", SMILE_AT(model.dim), "embedding width", kVit, count_up_to(kWidest)},
@@ -351,12 +362,14 @@ std::vector<Key> make_keys() {
        count_up_to(kWidest)},
       {"model.classifier_fc_dim", SMILE_AT(model.classifier_fc_dim), "width of the classifier", kVit,
        count_up_to(kWidest)},
-      {"model.vocab_size", SMILE_AT(model.vocab_size), "number of tokens", kGpt, count_up_to(kWidest)},
-      {"model.context_len", SMILE_AT(model.context_len), "tokens of a window", kGpt, count_up_to(kWidest)},
+      {"model.vocab_size", SMILE_AT(model.vocab_size), "number of tokens; default: that of the text", kGpt,
+       count_up_to(kWidest)},
+      {"model.context_len", SMILE_AT(model.context_len), "tokens of a window", kText, count_up_to(kWidest)},
       {"model.emb_size", SMILE_AT(model.emb_size), "embedding width", kGpt, count_up_to(kWidest)},
       {"model.n_blocks", SMILE_AT(model.n_blocks), "number of blocks", kGpt, count_up_to(kWidest)},
       {"model.n_heads", SMILE_AT(model.n_heads), "attention heads", kGpt, count_up_to(kWidest)},
-      {"model.qkv_dim", SMILE_AT(model.qkv_dim), "width of query, key and value", kGpt, count_up_to(kWidest)},
+      {"model.qkv_dim", SMILE_AT(model.qkv_dim),
+       "width of query, key and value, all heads together; default: emb_size", kGpt, count_up_to(kWidest)},
       {"model.bias", SMILE_AT(model.bias), "do layers have biases", kGpt},
       {"model.dropout", SMILE_AT(model.dropout), "dropout rate", kGpt, kFraction},
       {"model.dtype",
@@ -364,7 +377,7 @@ std::vector<Key> make_keys() {
        "precision",
        kGpt,
        {},
-       {{"float32"}, {"float64"}, {"float16", "", false}, {"bfloat16", "", false}}},
+       {{"float32"}, {"float64", "", false}, {"float16", "", false}, {"bfloat16", "", false}}},
       {.path = "model.gpt_block",
        .slot = SMILE_AT(model.gpt_block),
        .doc = "form of a block",
@@ -442,6 +455,8 @@ std::vector<Key> make_keys() {
        SMILE_AT(training.warmstart.optimizer_config.exponent), "power of the cosine", kCosineRate, kPositive},
       {"training.warmstart.warmstart_exp_dir", SMILE_AT(training.warmstart.warmstart_exp_dir),
        "run directory whose members are taken; null: train", kWarmstart},
+      {"training.warmstart.warmstart_files", SMILE_AT(training.warmstart.warmstart_files),
+       "TorchScript files whose parameters the chains start from, in turn; null: train", kNetworkFile},
       {"training.warmstart.max_epochs", SMILE_AT(training.warmstart.max_epochs), "epochs at most", kTrains,
        at_least(1)},
       {"training.warmstart.batch_size", SMILE_AT(training.warmstart.batch_size), "rows a batch; null: all",

@@ -37,8 +37,11 @@ struct Choice {
   std::string_view doc = {};
   bool available = true;
   std::vector<std::string_view> aliases = {};  ///< other accepted spellings; letter case never matters
+  bool torch = false;                          ///< needs LibTorch (smile::torch)
 };
 using Choices = std::vector<Choice>;
+/// Whether this build has it, LibTorch considered.
+bool is_available(const Choice& choice);
 
 /// When a key has an effect.
 struct Condition {
@@ -73,9 +76,10 @@ std::string value_text(const Key& key, const Config& config);
 bool is_null(const Key& key, const Config& config);
 bool is_list(const Key& key);
 /// Names of the alternatives that this build has, each between backticks.
-std::string choices_text(const Choices& choices);
+/// @param all_builds  also those that only a build with LibTorch has (for the reference)
+std::string choices_text(const Choices& choices, bool all_builds = false);
 /// What the key allows, as words: "an integer ≥ 1", "one of `a`, `b`".
-std::string allowed_text(const Key& key);
+std::string allowed_text(const Key& key, bool all_builds = false);
 
 const Choices& sampler_choices();
 const Choices& model_choices();

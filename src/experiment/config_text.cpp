@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "experiment/config_schema.hpp"
+#include "smile/experiment/network_engine.hpp"
 
 namespace smile::schema {
 namespace {
@@ -138,17 +139,21 @@ bool is_list(const Key& key) {
       key.slot);
 }
 
-std::string choices_text(const Choices& choices) {
+bool is_available(const Choice& choice) {
+  return choice.available && (!choice.torch || network_engine() != nullptr);
+}
+
+std::string choices_text(const Choices& choices, bool all_builds) {
   std::string text;
   for (const Choice& choice : choices) {
-    if (!choice.available) continue;
+    if (!is_available(choice) && !(all_builds && choice.torch)) continue;
     if (!text.empty()) text += ", ";
     text += "`" + std::string(choice.name) + "`";
   }
   return text;
 }
 
-std::string allowed_text(const Key& key) {
+std::string allowed_text(const Key& key, bool all_builds) {
   std::string words = std::visit(
       [&](auto at) -> std::string {
         using T = std::decay_t<decltype(*at(std::declval<Config&>()))>;
@@ -168,9 +173,9 @@ std::string allowed_text(const Key& key) {
           return number_words<T>(key.range, "a list of numbers", true);
         if constexpr (std::is_same_v<T, std::vector<std::string>> ||
                       std::is_same_v<T, std::optional<std::vector<std::string>>>) {
-          return named ? "a list of " + choices_text(key.choices) : "a list of texts";
+          return named ? "a list of " + choices_text(key.choices, all_builds) : "a list of texts";
         }
-        return named ? "one of " + choices_text(key.choices) : "a text";
+        return named ? "one of " + choices_text(key.choices, all_builds) : "a text";
       },
       key.slot);
   const bool nullable = std::visit(

@@ -7,6 +7,7 @@
 #include "ensemble/parallel.hpp"
 #include "smile/ensemble/draw_check.hpp"
 #include "smile/error.hpp"
+#include "smile/network/fcn_network.hpp"
 
 namespace smile::experiment {
 
@@ -59,19 +60,29 @@ std::vector<ChainDraws> open_draws(const Experiment& e, const std::filesystem::p
   return draws;
 }
 
-bool for_each_prediction(const FcnSpec& spec, const std::shared_ptr<const FcnData<float>>& rows,
-                         std::span<const ChainDraws> chains, std::size_t threads, const OutputSink& sink,
-                         const std::function<bool(std::size_t done)>& keep_going) {
+CompleteDraw complete_draws(const Experiment& e, const std::filesystem::path& run) {
+  if (!e.frozen) return {};
+  const auto members = std::make_shared<const std::vector<HostVector<float>>>(
+      read_members(run, e.chains(), e.member_dimension()));
+  return [members, frozen = e.frozen](std::uint32_t chain, HostVector<float>& draw) {
+    HostVector<float> whole = (*members)[chain];
+    frozen->put(draw.span(), whole);
+    draw.swap(whole);
+  };
+}
+
+bool for_each_prediction(const Network& network, Part part, std::span<const ChainDraws> chains,
+                         std::size_t threads, const OutputSink& sink,
+                         const std::function<bool(std::size_t done)>& keep_going,
+                         const CompleteDraw& complete) {
   constexpr std::size_t kBlockBytes = std::size_t{32} << 20, kBlockDraws = 512;
-  const std::size_t width = rows->rows() * spec.outputs();
+  const std::size_t width = network.points(part) * network.outputs();
   const std::size_t d = chains.empty() ? 0 : chains.front().stored.columns();
   const std::size_t block =
       std::clamp(kBlockBytes / ((width + d) * sizeof(float)), std::min(threads, kBlockDraws), kBlockDraws);
   std::vector<float> outputs(block * width);
   std::vector<HostVector<float>> positions(block, HostVector<float>(d));
-
-  std::vector<std::unique_ptr<Fcn<float>>> networks(threads);
-  for (auto& network : networks) network = std::make_unique<Fcn<float>>(spec, rows);
+  std::vector<std::unique_ptr<Predictor>> predictors(threads);
 
   std::size_t done = 0;
   for (std::size_t chain = 0; chain < chains.size(); ++chain) {
@@ -79,9 +90,12 @@ bool for_each_prediction(const FcnSpec& spec, const std::shared_ptr<const FcnDat
     for (std::size_t first = 0; first < draws.count; first += block) {
       const std::size_t count = std::min(block, draws.count - first);
       ensemble::parallel_for(threads, threads, [&](std::size_t t) {
+        if (!predictors[t]) predictors[t] = network.predictor();
         for (std::size_t i = t; i < count; i += threads) {
+          if (positions[i].size() != d) positions[i].resize(d);
           draws.read(first + i, positions[i].span());
-          networks[t]->predict(*rows, positions[i], std::span(outputs).subspan(i * width, width));
+          if (complete) complete(draws.chain, positions[i]);
+          predictors[t]->predict(part, positions[i], std::span(outputs).subspan(i * width, width));
         }
       });
       for (std::size_t i = 0; i < count; ++i)
@@ -92,6 +106,13 @@ bool for_each_prediction(const FcnSpec& spec, const std::shared_ptr<const FcnDat
     }
   }
   return true;
+}
+
+bool for_each_prediction(const FcnSpec& spec, const std::shared_ptr<const FcnData<float>>& rows,
+                         std::span<const ChainDraws> chains, std::size_t threads, const OutputSink& sink,
+                         const std::function<bool(std::size_t done)>& keep_going) {
+  return for_each_prediction(FcnNetwork(spec, nullptr, nullptr, rows), Part::test, chains, threads, sink,
+                             keep_going);
 }
 
 }  // namespace smile::experiment

@@ -43,10 +43,21 @@ std::vector<ChainRecord> read_records(const Experiment& experiment, const std::f
 using OutputSink = std::function<void(std::size_t chain, std::size_t draw, std::span<const float> position,
                                       std::span<const float> outputs)>;
 
-/// Outputs of every draw for all rows, predicted on several threads and handed over in order, chain by chain.
-/// Memory does not grow with the number of draws.
+/// Turns a draw of a chain (by number) into the network's whole vector, in place.
+using CompleteDraw = std::function<void(std::uint32_t chain, HostVector<float>& draw)>;
+/// That of the experiment, with the members of the run; empty where nothing is frozen.
+CompleteDraw complete_draws(const Experiment& experiment, const std::filesystem::path& run);
+
+/// Outputs of every draw for all points of a part, predicted on several threads and handed over in order,
+/// chain by chain. Memory does not grow with the number of draws.
 /// @param keep_going  asked between blocks of draws, with the number of draws done; false ends it
 /// @return whether all were handed over
+/// @param complete  makes the whole vector of a draw where some parameters are frozen; empty: it is whole
+bool for_each_prediction(const Network& network, Part part, std::span<const ChainDraws> chains,
+                         std::size_t threads, const OutputSink& sink,
+                         const std::function<bool(std::size_t done)>& keep_going,
+                         const CompleteDraw& complete = {});
+/// The same of the native network for other rows.
 bool for_each_prediction(const FcnSpec& spec, const std::shared_ptr<const FcnData<float>>& rows,
                          std::span<const ChainDraws> chains, std::size_t threads, const OutputSink& sink,
                          const std::function<bool(std::size_t done)>& keep_going);

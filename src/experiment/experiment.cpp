@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
 #include "ensemble/parallel.hpp"
+#include "experiment/network_data.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/config_options.hpp"
+#include "smile/network/fcn_network.hpp"
 #include "smile/targets/batch_order.hpp"
 #include "smile/targets/posterior.hpp"
 
@@ -49,39 +52,66 @@ void check_lengths(const Experiment& e) {
                 "lower burn_in, or store more draws (n_samples, n_thinning)");
 }
 
+/// Reads the data and makes the network; texts and images are left to the engine of large networks.
+void load(Experiment& e) {
+  NetworkData data = load_network_data(e.config, e.info, e.warnings);
+  if (data.table && e.config.model.engine == "native" && e.config.model.model == "FCN") {
+    Dataset dataset = *data.table;
+    fit_to_data(e.config, dataset.train.rows, e.info.labels.classes());
+    const std::size_t inputs = dataset.train.features.size() / std::max<std::size_t>(1, dataset.train.rows);
+    e.spec = fcn_spec(e.config, inputs);
+    e.spec.validate();
+    e.training = member_data(dataset.train, dataset.valid, inputs);
+    e.network = std::make_shared<FcnNetwork>(
+        e.spec, e.training.train, e.training.valid,
+        std::make_shared<const FcnData<float>>(dataset.test.rows, inputs, dataset.test.features,
+                                               dataset.test.targets));
+    e.valid = std::move(dataset.valid);
+    e.test = std::move(dataset.test);
+    return;
+  }
+  const NetworkEngine* engine = network_engine();
+  if (engine == nullptr)
+    throw Error(e.config.place("model.model"), e.config.model.model + " is not available in this build",
+                "configure with -DSMILE_TORCH=ON");
+  const std::size_t rows = data.table    ? data.table->train.rows
+                           : data.images ? data.images->train.size()
+                                         : std::size_t(std::lround(data.text->train.observations()));
+  fit_to_data(e.config, rows, data.text ? data.text->vocabulary.size() : e.info.labels.classes());
+  e.network = engine->network(e.config, data);
+  e.valid = targets_of(data, Part::valid);
+  e.test = targets_of(data, Part::test);
+}
+
 }  // namespace
 
 Experiment prepare(const Config& given) {
   Experiment e;
   e.config = given;
+  load(e);
   const Config& config = e.config;
-  Dataset dataset = load_dataset(config.data.path, table_options(config), dataset_options(config));
-  e.info = std::move(dataset.info);
-  fit_to_data(e.config, dataset.train.rows, e.info.labels.classes());
-  e.spec = fcn_spec(config, e.info.inputs());
-  e.spec.validate();
-  e.layout = e.spec.layout();
-  const std::size_t inputs = e.info.inputs();
-  e.training = member_data(dataset.train, dataset.valid, inputs);
-  const std::size_t tested = evaluated_rows(config.evaluation_args, dataset.test.rows);
-  dataset.test.rows = tested;
-  dataset.test.features.resize(tested * inputs);
-  dataset.test.targets.resize(tested);
-  e.test_rows =
-      std::make_shared<const FcnData<float>>(tested, inputs, dataset.test.features, dataset.test.targets);
-  e.valid = std::move(dataset.valid);
-  e.test = std::move(dataset.test);
+  e.layout = e.network->layout();
+  if (!config.training.sampler.params_frozen.empty()) {
+    if (e.config.device != "cpu")
+      throw Error(config.place("training.sampler.params_frozen"), "parameters are frozen on the CPU only",
+                  "write device: cpu");
+    e.frozen = std::make_shared<const FrozenParameters>(e.layout, config.training.sampler.params_frozen);
+    e.layout = e.frozen->moving();
+  }
   e.prior = prior_of(config.training.sampler.prior_config, e.layout, e.seed());
   e.lengths = make_run_lengths(config.training.sampler, e.observations());
   check_lengths(e);
   // What the sampler itself refuses is to be known before anything is written.
   make_sampler(config.training.sampler, e.lengths.plan, e.observations());
-  if (!config.training.sampler.params_frozen.empty())
-    throw Error("training.sampler.params_frozen", "freezing parameters is not available in this build",
-                "leave the list empty");
-  e.warnings = std::move(dataset.warnings);
-  if (config.evaluation_args.ood)
+  if (config.training.warmstart.include && config.training.warmstart.warmstart_files && !e.is_native())
+    for (const std::string& file : *config.training.warmstart.warmstart_files)
+      network_engine()->read_parameters(file, *e.network);
+  if (config.evaluation_args.ood) {
+    if (!e.is_native() || config.data.data_type != "tabular")
+      throw Error(config.place("evaluation_args.ood"), "out-of-distribution sets are for tables",
+                  "leave the key out");
     e.out_of_distribution = load_prediction_rows(*config.evaluation_args.ood, table_options(config), e.info);
+  }
   if (config.evaluation_args.pred_sampling_factor != 1)
     e.warnings.push_back("evaluation_args.pred_sampling_factor: one predictive draw a stored sample is used");
   return e;
@@ -95,14 +125,19 @@ std::size_t evaluated_rows(const EvaluationArgs& args, std::size_t rows) {
   return used;
 }
 
-std::unique_ptr<Target<HostVector<float>>> make_target(const Experiment& e, std::uint32_t chain) {
+std::unique_ptr<Likelihood<float>> make_likelihood(const Experiment& e, const HostVector<float>& member) {
+  auto likelihood = e.network->likelihood(Part::train);
+  return e.frozen ? freeze(std::move(likelihood), e.frozen, member) : std::move(likelihood);
+}
+
+std::unique_ptr<Target<HostVector<float>>> make_target(const Experiment& e, std::uint32_t chain,
+                                                       const HostVector<float>& member) {
   const SamplerConfig& sampler = e.config.training.sampler;
-  const std::size_t n = e.observations();
-  auto likelihood = std::make_unique<Fcn<float>>(e.spec, e.training.train);
+  auto likelihood = make_likelihood(e, member);
   BatchOrder batches = sampler.is_stochastic() && sampler.batch_size
-                           ? BatchOrder(n, std::size_t(*sampler.batch_size), batch_mode(sampler.batches),
-                                        StreamKey{e.seed(), chain, Purpose::batches})
-                           : BatchOrder(n);
+                           ? e.network->batches(std::size_t(*sampler.batch_size), batch_mode(sampler.batches),
+                                                StreamKey{e.seed(), chain, Purpose::batches})
+                           : BatchOrder(e.observations());
   return std::make_unique<MinibatchPosterior<float>>(std::move(likelihood), e.prior, std::move(batches),
                                                      likelihood_scale(sampler.likelihood_scale));
 }

@@ -11,10 +11,13 @@
 #include "smile/data/dataset.hpp"
 #include "smile/experiment/config.hpp"
 #include "smile/experiment/estimate.hpp"
+#include "smile/experiment/network_engine.hpp"
 #include "smile/experiment/pipeline.hpp"
 #include "smile/experiment/run_directory.hpp"
 #include "smile/experiment/sampler_factory.hpp"
 #include "smile/network/fcn.hpp"
+#include "smile/network/network.hpp"
+#include "smile/targets/frozen.hpp"
 #include "smile/targets/priors.hpp"
 #include "smile/warmstart/member.hpp"
 
@@ -23,11 +26,13 @@ namespace smile::experiment {
 struct Experiment {
   Config config;
   DatasetInfo info;
-  DataPart valid, test;  ///< what evaluation compares with
-  FcnSpec spec;
-  ParameterLayout layout;
-  MemberData training;  ///< training and validation rows
-  std::shared_ptr<const FcnData<float>> test_rows;
+  DataPart valid, test;  ///< what evaluation compares with; of images and texts the labels alone
+  std::shared_ptr<const Network> network;
+  ParameterLayout layout;  ///< what is sampled
+  /// Where some parameters stay at their member's values (`params_frozen`); else null. Members are whole.
+  std::shared_ptr<const FrozenParameters> frozen;
+  FcnSpec spec;                                       ///< native engine only
+  MemberData training;                                ///< native engine only: training and validation rows
   std::optional<PredictionRows> out_of_distribution;  ///< of `evaluation_args.ood`
   std::shared_ptr<const Prior> prior;
   RunLengths lengths;
@@ -35,11 +40,14 @@ struct Experiment {
 
   std::uint64_t seed() const { return std::uint64_t(config.rng); }
   std::size_t dimension() const { return layout.size(); }
+  std::size_t member_dimension() const { return network->layout().size(); }
   std::size_t chains() const { return std::size_t(config.training.sampler.n_chains); }
-  std::size_t observations() const { return training.train->rows(); }
-  std::size_t outputs() const { return spec.outputs(); }
+  std::size_t observations() const { return network->rows(Part::train); }
+  std::size_t outputs() const { return network->outputs(); }
   bool is_native() const { return !spec.widths.empty(); }
-  bool is_regression() const { return config.task() != Task::classification; }
+  bool is_regression() const {
+    return config.task() == Task::regression || config.task() == Task::mean_regression;
+  }
 };
 
 /// Reads the data and checks that the configuration can run on it. Writes nothing.
@@ -52,8 +60,12 @@ RunEstimate estimate_of(const Experiment& experiment, int threads);
 /// Test rows that are evaluated: all, or whole batches, or the first `datapoint_limit` (evaluation_args).
 std::size_t evaluated_rows(const EvaluationArgs& args, std::size_t rows);
 
+/// Likelihood of the training rows as a function of what is sampled. @param member  the chain's, whole
+std::unique_ptr<Likelihood<float>> make_likelihood(const Experiment& experiment,
+                                                   const HostVector<float>& member);
 /// Target of one chain over the shared data.
-std::unique_ptr<Target<HostVector<float>>> make_target(const Experiment& experiment, std::uint32_t chain);
+std::unique_ptr<Target<HostVector<float>>> make_target(const Experiment& experiment, std::uint32_t chain,
+                                                       const HostVector<float>& member);
 
 /// Number of threads for `jobs` jobs.
 std::size_t thread_count(const RunOptions& options, std::size_t jobs);

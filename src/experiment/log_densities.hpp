@@ -17,6 +17,7 @@ struct LogDensities {
 /// Of every `every`-th of the first `count` draws of each chain.
 /// @cost one forward pass over the training rows a draw
 LogDensities log_densities(const Experiment& experiment, std::span<const ChainDraws> chains,
-                           std::size_t count, std::size_t every, std::size_t threads);
+                           std::size_t count, std::size_t every, std::size_t threads,
+                           const CompleteDraw& complete = {});
 
 }  // namespace smile::experiment

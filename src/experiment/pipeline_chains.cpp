@@ -36,10 +36,19 @@ bool sample(const Experiment& e, const RunDirectory& directory, const RunOptions
 
   const auto records = run_ensemble(ensemble, [&](std::uint32_t chain) {
     ChainSetup setup;
-    setup.target = make_target(e, chain);
-    setup.sampler = make_sampler(sampler, e.lengths.plan, e.observations());
-    setup.start = start.members[chain];
-    auto network = std::make_shared<Fcn<float>>(e.spec, e.training.train);
+    if (auto on_device = network_engine() && !e.is_native()
+                             ? network_engine()->device_chain(e.config, *e.network, e.prior, e.lengths, chain)
+                             : std::nullopt) {
+      setup = std::move(*on_device);
+    } else {
+      setup.target = make_target(e, chain, start.members[chain]);
+      setup.sampler = make_sampler(sampler, e.lengths.plan, e.observations());
+    }
+    if (e.frozen)
+      e.frozen->take(start.members[chain], setup.start);
+    else
+      setup.start = start.members[chain];
+    std::shared_ptr<Likelihood<float>> network = make_likelihood(e, start.members[chain]);
     setup.training_log_likelihood = [network](const ChainVector& position) {
       return network->log_likelihood({}, position);
     };

@@ -26,8 +26,9 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kDensityDraws = 1000;  ///< draws a chain whose log-density is diagnosed
-constexpr std::size_t kFollowedRows = 10;    ///< test rows whose predictions are diagnosed like parameters
+constexpr std::size_t kDensityDraws = 1000;       ///< draws a chain whose log-density is diagnosed
+constexpr std::size_t kDensityDrawsOfLarge = 20;  ///< the same of a network where each takes seconds
+constexpr std::size_t kFollowedRows = 10;  ///< test rows whose predictions are diagnosed like parameters
 
 bool wants(const std::vector<std::string>& list, const char* name) {
   return std::find(list.begin(), list.end(), name) != list.end();
@@ -81,7 +82,7 @@ class Predictive {
   /// On other rows.
   Predictive(const Evaluation& evaluation, std::span<const double> targets,
              std::vector<std::size_t> draws_per_chain, RegressionOptions options)
-      : task_(evaluation.e.config.task()), outputs_(evaluation.e.spec.outputs()) {
+      : task_(evaluation.e.config.task()), outputs_(evaluation.e.outputs()) {
     if (evaluation.e.is_regression())
       regression_.emplace(targets, std::move(draws_per_chain), std::move(options));
     else
@@ -90,7 +91,7 @@ class Predictive {
   }
   void add(std::size_t chain, std::size_t draw, std::span<const float> position,
            std::span<const float> outputs) {
-    if (task_ == Task::classification) {
+    if (classification_) {
       classification_->add(chain, draw, outputs);
     } else if (task_ == Task::mean_regression) {
       regression_->add(chain, draw, outputs, double(position.back()));
@@ -126,6 +127,7 @@ void put_regression(const RegressionMetrics& m, const Set& set) {
 template <class Set>
 void put_classification(const ClassificationMetrics& m, const Set& set) {
   set("LPPD", m.lppd.lppd);
+  set("perplexity", m.perplexity);
   set("accuracy", m.accuracy);
   set("Brier", m.brier);
   set("ECE", m.reliability.ece);
@@ -135,10 +137,9 @@ void put_classification(const ClassificationMetrics& m, const Set& set) {
   set("mutual information", m.mean_mutual_information);
 }
 
-double residual_sd(Fcn<float>& network, const FcnData<float>& rows, std::span<const double> targets,
-                   const HostVector<float>& position) {
-  std::vector<float> means(rows.rows());
-  network.predict(rows, position, means);
+double residual_sd(Predictor& network, std::span<const double> targets, const HostVector<float>& position) {
+  std::vector<float> means(targets.size());
+  network.predict(Part::valid, position, means);
   double sum = 0;
   for (std::size_t i = 0; i < means.size(); ++i)
     sum += (double(means[i]) - targets[i]) * (double(means[i]) - targets[i]);
@@ -149,17 +150,16 @@ double residual_sd(Fcn<float>& network, const FcnData<float>& rows, std::span<co
 void evaluate_members(Evaluation& evaluation, const std::vector<HostVector<float>>& members) {
   const Experiment& e = evaluation.e;
   const auto set = [&](const std::string& name, double value) { evaluation.table.ensemble(name, value); };
-  Fcn<float> network(e.spec, e.test_rows);
+  const auto network = e.network->predictor();
   const std::size_t rows = e.test.rows;
-  std::vector<float> outputs(rows * e.spec.outputs());
+  std::vector<float> outputs(rows * e.outputs());
   std::string json;
   if (e.config.task() == Task::mean_regression) {
     std::vector<double> means, residuals;
     for (const auto& member : members) {
-      network.predict(*e.test_rows, member, outputs);
+      network->predict(Part::test, member, outputs);
       means.insert(means.end(), outputs.begin(), outputs.end());
-      if (e.valid.rows > 0)
-        residuals.push_back(residual_sd(network, *e.training.valid, e.valid.targets, member));
+      if (e.valid.rows > 0) residuals.push_back(residual_sd(*network, e.valid.targets, member));
     }
     const auto m = evaluate_deep_ensemble(e.test.targets, means, residuals);
     set("LPPD", m.lppd_residual);
@@ -170,7 +170,7 @@ void evaluate_members(Evaluation& evaluation, const std::vector<HostVector<float
   } else {
     Predictive predictive(evaluation, std::vector<std::size_t>(members.size(), 1));
     for (std::size_t i = 0; i < members.size(); ++i) {
-      network.predict(*e.test_rows, members[i], outputs);
+      network->predict(Part::test, members[i], outputs);
       predictive.add(i, 0, members[i].span(), outputs);
     }
     if (e.is_regression()) {
@@ -204,7 +204,7 @@ Followed followed(const Experiment& e, std::span<const ChainDraws> chains) {
 
 /// The predictive mean, or the probability of the right class.
 double prediction(const Experiment& e, std::span<const float> outputs, std::size_t row) {
-  const std::size_t width = e.spec.outputs();
+  const std::size_t width = e.outputs();
   if (e.is_regression()) return double(outputs[row * width]);
   const auto logits = outputs.subspan(row * width, width);
   const double largest = double(*std::max_element(logits.begin(), logits.end()));
@@ -257,8 +257,10 @@ std::vector<QuantityDiagnostics> diagnose_parameters(const Experiment& e, std::s
 QuantityDiagnostics diagnose_log_density(const Evaluation& evaluation, std::span<const ChainDraws> chains,
                                          std::size_t draws, std::size_t parts, std::size_t threads) {
   const bool all = wants(evaluation.e.config.evaluations, "PriorLogLik");
-  const std::size_t every = all ? 1 : (draws + kDensityDraws - 1) / kDensityDraws;
-  const LogDensities densities = log_densities(evaluation.e, chains, draws, every, threads);
+  const std::size_t most = evaluation.e.is_native() ? kDensityDraws : kDensityDrawsOfLarge;
+  const std::size_t every = all ? 1 : (draws + most - 1) / most;
+  const LogDensities densities = log_densities(evaluation.e, chains, draws, every, threads,
+                                               complete_draws(evaluation.e, evaluation.directory.path()));
   if (all) {
     const std::vector<std::size_t> shape{chains.size(), densities.draws};
     const std::vector<NamedArray> arrays{
@@ -346,9 +348,8 @@ Novelty novelty(const Experiment& e, Predictive& predictive, bool has_targets) {
     } else {
       const auto p = predictive.classification().mean_probabilities();
       for (std::size_t i = 0; i < m.points; ++i)
-        out.surprise.push_back(
-            std::log(*std::max_element(p.begin() + std::ptrdiff_t(i * m.classes),
-                                       p.begin() + std::ptrdiff_t((i + 1) * m.classes))));
+        out.surprise.push_back(std::log(*std::max_element(p.begin() + std::ptrdiff_t(i * m.classes),
+                                                          p.begin() + std::ptrdiff_t((i + 1) * m.classes))));
     }
   }
   for (double& v : out.surprise) v = -v;
@@ -357,12 +358,12 @@ Novelty novelty(const Experiment& e, Predictive& predictive, bool has_targets) {
 
 /// How well the predictions tell the set of `evaluation_args.ood` from the test set.
 void evaluate_out_of_distribution(Evaluation& evaluation, const PredictionRows& rows,
-                                  std::span<const ChainDraws> chains, Predictive& test,
-                                  std::size_t threads) {
+                                  std::span<const ChainDraws> chains, Predictive& test, std::size_t threads) {
   const Experiment& e = evaluation.e;
   const bool has_targets = !rows.targets.empty();
   const std::vector<double> targets = has_targets ? rows.targets : std::vector<double>(rows.rows);
-  const auto data = std::make_shared<const FcnData<float>>(rows.rows, e.info.inputs(), rows.features, targets);
+  const auto data =
+      std::make_shared<const FcnData<float>>(rows.rows, e.info.inputs(), rows.features, targets);
   std::vector<std::size_t> counts;
   for (const auto& chain : chains) counts.push_back(chain.count);
   RegressionOptions options = evaluation.regression();
@@ -405,7 +406,7 @@ void write_arrays(Evaluation& evaluation, Predictive& predictive, const LppdMetr
     put("pit", {n}, pointwise.pit);
     put("lppd", {n}, predictive.regression().pointwise_lppd());
   } else {
-    put("probabilities", {n, e.spec.outputs()}, predictive.classification().mean_probabilities());
+    put("probabilities", {n, e.outputs()}, predictive.classification().mean_probabilities());
     put("lppd", {n}, predictive.classification().pointwise_lppd());
   }
   put("chainwise_lppd", {lppd.chainwise.size()}, lppd.chainwise);
@@ -443,9 +444,8 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
   std::vector<NpyAppender> outputs_of;
   if (wants(wanted, "PredSaver"))
     for (const auto& chain : chains)
-      outputs_of.push_back(
-          NpyAppender::create(evaluation.file(fmt::format("outputs-{:02}.npy", chain.chain).c_str()),
-                              e.test.rows * e.spec.outputs()));
+      outputs_of.push_back(NpyAppender::create(
+          evaluation.file(fmt::format("outputs-{:02}.npy", chain.chain).c_str()), e.test.rows * e.outputs()));
 
   Progress progress;
   progress.phase = "evaluation";
@@ -453,7 +453,7 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
   progress.total = total;
   const auto begin = std::chrono::steady_clock::now();
   const bool all = for_each_prediction(
-      e.spec, e.test_rows, chains, threads,
+      *e.network, Part::test, chains, threads,
       [&](std::size_t chain, std::size_t draw, std::span<const float> position,
           std::span<const float> outputs) {
         predictive.add(chain, draw, position, outputs);
@@ -467,7 +467,8 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
         progress.finished = done == total;
         if (evaluation.options.on_progress) evaluation.options.on_progress(progress);
         return !(evaluation.options.stop && evaluation.options.stop->load());
-      });
+      },
+      complete_draws(e, evaluation.directory.path()));
   if (!all) return false;
 
   const auto set = [&](const std::string& name, double value) { evaluation.table.sampling(name, value); };
@@ -545,7 +546,7 @@ bool evaluate(const Experiment& e, const RunDirectory& directory, const RunOptio
   ChainScores scores(e.chains());
   bool all = true;
   if (wants(phases, "ensemble_initialization"))
-    evaluate_members(evaluation, read_members(directory.path(), e.chains(), e.dimension()));
+    evaluate_members(evaluation, read_members(directory.path(), e.chains(), e.member_dimension()));
   if (wants(phases, "sampling")) all = evaluate_draws(evaluation, records, summary, scores);
   if (!all) return false;
   summary.chains = records.size();

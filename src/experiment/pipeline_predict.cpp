@@ -30,10 +30,10 @@ using experiment::StoredRun;
 constexpr std::size_t kBlockBytes = std::size_t{32} << 20, kMostRows = 4096;
 
 /// A block of rows goes in, lines of the result come out.
-class Predictor {
+class RowPredictor {
  public:
-  Predictor(const StoredRun& run, std::size_t threads) : run_(run), e_(run.experiment), threads_(threads) {}
-  virtual ~Predictor() = default;
+  RowPredictor(const StoredRun& run, std::size_t threads) : run_(run), e_(run.experiment), threads_(threads) {}
+  virtual ~RowPredictor() = default;
 
   virtual experiment::PredictionColumns columns() const = 0;
   virtual std::size_t block_rows() const = 0;
@@ -54,10 +54,10 @@ class Predictor {
   const std::size_t threads_;
 };
 
-class RegressionPredictor final : public Predictor {
+class RegressionPredictor final : public RowPredictor {
  public:
   RegressionPredictor(const StoredRun& run, std::size_t threads, std::vector<double> quantiles)
-      : Predictor(run, threads),
+      : RowPredictor(run, threads),
         quantiles_(std::move(quantiles)),
         own_sigma_(e_.config.task() == Task::regression),
         draws_(run.draws()) {}
@@ -179,9 +179,9 @@ class RegressionPredictor final : public Predictor {
   double log_density_sum_ = 0, squared_error_ = 0;
 };
 
-class ClassPredictor final : public Predictor {
+class ClassPredictor final : public RowPredictor {
  public:
-  using Predictor::Predictor;
+  using RowPredictor::RowPredictor;
 
   experiment::PredictionColumns columns() const override {
     experiment::PredictionColumns columns{{}, e_.info.labels.names};
@@ -285,12 +285,15 @@ PredictSummary predict_run(const std::string& directory, const PredictOptions& o
   check_quantiles(options.quantiles);
   const StoredRun run = experiment::open_stored_run(directory, options.incomplete);
   const Experiment& e = run.experiment;
+  if (e.spec.widths.empty() || e.config.data.data_type != "tabular" || e.config.model.engine != "native")
+    throw Error(directory, "predictions are made for the rows of tables, by the native FCN",
+                "see eval/predictions.npz of the run for its test part");
   RunOptions threading;
   threading.threads = options.threads;
   const std::size_t threads = experiment::thread_count(threading, 64);
 
   PredictionReader reader(options.data, table_options(e.config), e.info);
-  std::unique_ptr<Predictor> predictor;
+  std::unique_ptr<RowPredictor> predictor;
   if (e.is_regression())
     predictor = std::make_unique<RegressionPredictor>(run, threads, options.quantiles);
   else

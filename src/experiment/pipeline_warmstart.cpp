@@ -88,7 +88,7 @@ void train(const Experiment& e, const RunDirectory& directory, const RunOptions&
 
   const auto body = [&](std::size_t i) {
     if (fs::exists(member_path(run, i))) {
-      start.members[i] = read_member(member_path(run, i), e.dimension());
+      start.members[i] = read_member(member_path(run, i), e.member_dimension());
       done[i] = total[i] = 0;
       return;
     }
@@ -96,10 +96,11 @@ void train(const Experiment& e, const RunDirectory& directory, const RunOptions&
       interrupted = true;
       return;
     }
-    MemberResult result = train_member(e.spec, e.training, member, std::uint32_t(i), [&](const EpochReport&) {
-      ++done[i];
-      return !stopping();
-    });
+    MemberResult result =
+        train_member(*e.network, e.config.task(), member, std::uint32_t(i), [&](const EpochReport&) {
+          ++done[i];
+          return !stopping();
+        });
     total[i] = done[i].load();
     if (result.interrupted) {
       interrupted = true;
@@ -155,20 +156,35 @@ WarmStart warm_start(const Experiment& e, const RunDirectory& directory, const R
                 "choose a folder you may write to", ErrorKind::run);
   if (!config.include) {
     for (std::size_t i = 0; i < count; ++i) {
-      start.members[i] = Vector(e.dimension());
-      e.prior->sample({e.seed(), std::uint32_t(i), Purpose::prior}, 1, start.members[i].span());
+      Vector drawn(e.dimension());
+      e.prior->sample({e.seed(), std::uint32_t(i), Purpose::prior}, 1, drawn.span());
+      if (e.frozen) {
+        e.network->initialise({e.seed(), std::uint32_t(i), Purpose::initialisation}, start.members[i]);
+        e.frozen->put(drawn.span(), start.members[i]);
+      } else {
+        start.members[i] = std::move(drawn);
+      }
     }
   } else if (config.warmstart_exp_dir) {
     // A resumed run has its own copies, which the other run, changed or gone by now, does not overrule.
     bool copied = true;
     for (std::size_t i = 0; i < own; ++i) copied = copied && fs::exists(member_path(directory.path(), i));
-    auto members =
-        read_members(copied ? directory.path() : fs::path(*config.warmstart_exp_dir), own, e.dimension());
+    auto members = read_members(copied ? directory.path() : fs::path(*config.warmstart_exp_dir), own,
+                                e.member_dimension());
     std::move(members.begin(), members.end(), start.members.begin());
+  } else if (config.warmstart_files) {
+    const auto& files = *config.warmstart_files;
+    for (std::size_t i = 0; i < own; ++i)
+      start.members[i] = fs::exists(member_path(directory.path(), i))
+                             ? read_member(member_path(directory.path(), i), e.member_dimension())
+                             : network_engine()->read_parameters(files[i % files.size()], *e.network);
   } else {
     train(e, directory, options, own, start);
     if (start.interrupted) return start;
   }
+  if (copies && !e.is_native())
+    throw Error(e.config.place("training.warmstart.permutation_warmstart"),
+                "units are permuted in the native FCN only", "write false");
   for (std::size_t i = own; i < count; ++i)
     start.members[i] = permute_hidden_units(e.spec, start.members[0], e.seed(), std::uint32_t(i));
   for (std::size_t i = 0; i < count; ++i)

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "experiment/draws.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/live_status.hpp"
 #include "smile/data/draws.hpp"
@@ -44,11 +45,13 @@ std::optional<LppdSoFar> lppd_so_far(const fs::path& run) {
   if (e.valid.rows == 0) return std::nullopt;
   std::vector<std::vector<std::vector<float>>> chains;
   std::vector<std::size_t> counts;
+  std::vector<std::uint32_t> numbers;  // of the chains
   LppdSoFar out;
   for (std::size_t i = 0; i < e.chains(); ++i) {
     auto draws = some_draws(run, std::uint32_t(i));
     if (draws.empty() || draws[0].size() != e.dimension()) continue;
     counts.push_back(draws.size());
+    numbers.push_back(std::uint32_t(i));
     out.draws += draws.size();
     chains.push_back(std::move(draws));
   }
@@ -62,19 +65,22 @@ std::optional<LppdSoFar> lppd_so_far(const fs::path& run) {
     regression.emplace(e.valid.targets, counts, options);
   } else {
     const std::vector<std::uint32_t> labels(e.valid.targets.begin(), e.valid.targets.end());
-    classification.emplace(labels, e.spec.outputs(), counts);
+    classification.emplace(labels, e.outputs(), counts);
   }
-  Fcn<float> network(e.spec, e.training.valid);
+  const auto network = e.network->predictor();
+  const experiment::CompleteDraw complete = experiment::complete_draws(e, run);
   HostVector<float> position(e.dimension());
-  std::vector<float> outputs(e.valid.rows * e.spec.outputs()), mean(e.valid.rows), log_sd(e.valid.rows);
+  std::vector<float> outputs(e.valid.rows * e.outputs()), mean(e.valid.rows), log_sd(e.valid.rows);
   for (std::size_t c = 0; c < chains.size(); ++c)
     for (std::size_t s = 0; s < chains[c].size(); ++s) {
+      if (position.size() != e.dimension()) position.resize(e.dimension());
       std::copy(chains[c][s].begin(), chains[c][s].end(), position.data());
-      network.predict(*e.training.valid, position, outputs);
-      if (e.config.task() == Task::classification) {
+      if (complete) complete(numbers[c], position);
+      network->predict(Part::valid, position, outputs);
+      if (classification) {
         classification->add<float>(c, s, outputs);
       } else if (e.config.task() == Task::mean_regression) {
-        regression->add<float>(c, s, outputs, double(chains[c][s].back()));
+        regression->add<float>(c, s, outputs, double(position[position.size() - 1]));
       } else {
         for (std::size_t i = 0; i < mean.size(); ++i)
           mean[i] = outputs[2 * i], log_sd[i] = outputs[2 * i + 1];

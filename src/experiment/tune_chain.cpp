@@ -16,9 +16,9 @@ constexpr std::uint64_t kScores = 100;  ///< scored steps of an advance
 }  // namespace
 
 ValidationRows validation_rows(const Experiment& e) {
-  ValidationRows rows{e.training.valid, e.valid.targets, 0};
-  if (e.config.task() == Task::classification) {
-    rows.trivial_lppd = -std::log(double(e.info.labels.classes()));
+  ValidationRows rows{e.valid.targets, 0};
+  if (!e.is_regression()) {
+    rows.trivial_lppd = -std::log(double(e.outputs()));
     return rows;
   }
   // Targets are standardised: mean 0, spread 1.
@@ -33,14 +33,17 @@ TuneChain::TuneChain(const Experiment& experiment, const SamplerConfig& sampler,
     : e_(experiment),
       validation_(validation),
       max_nonfinite_fraction_(sampler.max_nonfinite_fraction),
-      target_(make_target(experiment, chain)),
+      target_(make_target(experiment, chain, start)),
       sampler_(make_sampler(sampler, {steps / 2, steps - steps / 2}, experiment.observations())),
       normals_(experiment.seed(), chain),
-      network_(experiment.spec, validation.data),
+      network_(experiment.network->predictor()),
+      whole_(start),
       recent_(kRecent, false),
       scores_(validation.targets.size()),
-      outputs_(validation.targets.size() * experiment.spec.outputs()) {
-  sampler_->start(start, *target_, normals_);
+      outputs_(validation.targets.size() * experiment.outputs()) {
+  HostVector<float> moving = start;
+  if (e_.frozen) e_.frozen->take(start, moving);
+  sampler_->start(moving, *target_, normals_);
 }
 
 void TuneChain::advance(std::uint64_t until, std::uint64_t collect_after) {
@@ -77,15 +80,19 @@ bool TuneChain::blows_up() const {
 }
 
 void TuneChain::score() {
-  const HostVector<float>& position = sampler_->position();
-  network_.predict(*validation_.data, position, outputs_);
-  const std::size_t width = e_.spec.outputs();
+  if (e_.frozen)
+    e_.frozen->put(sampler_->position().span(), whole_);
+  else
+    whole_ = sampler_->position();
+  const HostVector<float>& position = whole_;
+  network_->predict(Part::valid, position, outputs_);
+  const std::size_t width = e_.outputs();
   const Task task = e_.config.task();
   std::vector<double> logits(width);
   for (std::size_t i = 0; i < scores_.size(); ++i) {
     const auto row = std::span<const float>(outputs_).subspan(i * width, width);
     double value = 0;
-    if (task == Task::classification) {
+    if (!e_.is_regression()) {
       std::copy(row.begin(), row.end(), logits.begin());
       value = categorical_log_likelihood(logits, std::size_t(validation_.targets[i]), {});
     } else {

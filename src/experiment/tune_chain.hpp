@@ -14,7 +14,6 @@ namespace smile::experiment {
 
 /// What the chain is compared on; shared.
 struct ValidationRows {
-  std::shared_ptr<const FcnData<float>> data;
   std::vector<double> targets;
   double trivial_lppd = 0;  ///< of a prediction without a network
 };
@@ -52,7 +51,8 @@ class TuneChain {
   std::unique_ptr<Target<HostVector<float>>> target_;
   std::unique_ptr<Sampler<HostVector<float>>> sampler_;
   StreamNormals<HostVector<float>> normals_;
-  Fcn<float> network_;
+  std::unique_ptr<Predictor> network_;
+  HostVector<float> whole_;  ///< the network's vector, frozen parameters included
   std::uint64_t step_ = 0, gradients_ = 0, refused_ = 0, nonfinite_ = 0, scored_ = 0;
   std::vector<bool> recent_;  ///< of the last hundred steps: not finite
   double last_step_size_ = 0;

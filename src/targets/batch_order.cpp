@@ -45,6 +45,17 @@ BatchOrder::BatchOrder(std::size_t rows, std::size_t batch_size, BatchMode mode,
   full_ = batch_size >= rows || (mode == BatchMode::even && batches_ == 1);
 }
 
+BatchOrder BatchOrder::windows(std::size_t observations, std::size_t places, std::size_t batch_size,
+                               StreamKey key) {
+  if (places == 0 || places > std::numeric_limits<std::uint32_t>::max())
+    throw Error("batches", std::to_string(places) + " places for a window",
+                "give a text that is longer than the context and shorter than 2^32 tokens");
+  BatchOrder order(std::max<std::size_t>(1, observations), batch_size, BatchMode::even, key);
+  order.places_ = places;
+  order.full_ = false;
+  return order;
+}
+
 BatchOrder::Range BatchOrder::range(std::uint64_t t) const {
   const auto k = static_cast<std::size_t>(t % batches_);
   if (mode_ == BatchMode::even) return {rows_ * k / batches_, rows_ * (k + 1) / batches_};
@@ -53,12 +64,19 @@ BatchOrder::Range BatchOrder::range(std::uint64_t t) const {
 
 std::size_t BatchOrder::size(std::uint64_t t) const {
   if (full_) return rows_;
+  if (places_ > 0) return batch_size_;
   const Range r = range(t);
   return r.end - r.begin;
 }
 
 std::span<const std::uint32_t> BatchOrder::rows(std::uint64_t t) {
   if (full_) return {};
+  if (places_ > 0) {
+    permutation_.resize(batch_size_);
+    Stream stream(key_, t);
+    for (std::uint32_t& place : permutation_) place = stream.below(static_cast<std::uint32_t>(places_));
+    return permutation_;
+  }
   const std::uint64_t epoch = t / batches_;
   if (permutation_.empty() || epoch != epoch_) {
     permutation_.resize(rows_);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "smile/error.hpp"
+#include "smile/network/fcn_network.hpp"
 #include "smile/warmstart/early_stopping.hpp"
 
 namespace smile {
@@ -23,25 +24,71 @@ bool all_finite(const Vector& x) {
   return sum == 0;
 }
 
+/// Trains with the optimisers of this room, on the network's likelihood.
+class HostTrainer final : public Trainer {
+ public:
+  HostTrainer(const Network& network, const OptimizerOptions& options, bool has_log_sigma)
+      : train_(network.likelihood(Part::train)),
+        valid_(network.likelihood(Part::valid)),
+        has_log_sigma_(has_log_sigma),
+        optimizer_(options, network.layout().size()),
+        gradient_(network.layout().size()) {}
+
+  void start(const Vector& position) override {
+    position_ = position;
+    optimizer_.reset();
+  }
+
+  double update(std::span<const std::uint32_t> rows, std::size_t count, std::uint64_t,
+                double learning_rate) override {
+    const double value = train_->log_likelihood_and_gradient(rows, position_, gradient_);
+    scale_to_loss(count);
+    if (!std::isfinite(value)) return value;
+    if (!all_finite(gradient_)) return std::numeric_limits<double>::quiet_NaN();
+    optimizer_.update(position_, gradient_, learning_rate);
+    return value;
+  }
+
+  double log_likelihood(Part part) override {
+    return (part == Part::train ? train_ : valid_)->log_likelihood({}, position_);
+  }
+  bool finite() const override { return all_finite(position_); }
+  void position(Vector& position) const override { position = position_; }
+
+ private:
+  /// Gradient of the log-likelihood's sum → gradient of the loss' mean.
+  void scale_to_loss(std::size_t rows) {
+    // The squared error is twice the negative log-likelihood at σ = 1, but for a constant.
+    const double factor = -(has_log_sigma_ ? 2.0 : 1.0) / static_cast<double>(rows);
+    for (float& g : gradient_.span()) g *= static_cast<float>(factor);
+    // With no gradient and a value of 0, which no weight decay can shrink, log σ stays at 0.
+    if (has_log_sigma_) gradient_[gradient_.size() - 1] = 0;
+  }
+
+  std::unique_ptr<Likelihood<float>> train_, valid_;
+  bool has_log_sigma_;
+  Optimizer<float> optimizer_;
+  Vector position_, gradient_;
+};
+
 /// One attempt at training a member.
 class Training {
  public:
   enum class End { finished, interrupted, diverged };
 
-  Training(const FcnSpec& spec, const MemberData& data, const MemberOptions& options, std::uint32_t member,
+  Training(const Network& network, Trainer& trainer, const MemberOptions& options, std::uint32_t member,
            int attempt)
-      : options_(options),
+      : network_(network),
+        trainer_(trainer),
+        options_(options),
         member_(member),
         attempt_(attempt),
-        train_(spec, data.train),
-        valid_(spec, data.valid),
-        has_log_sigma_(spec.task == Task::mean_regression),
-        batches_(batch_order(data.train->rows(), options, member)),
-        optimizer_(options.optimizer, train_.layout().size()),
-        stopping_(has_valid() ? options.patience : std::nullopt),
-        gradient_(train_.layout().size()) {
-    lecun_initialise(train_.layout(), {options.seed, member, Purpose::initialisation}, position_);
-    kept_ = position_;
+        batches_(options.batch_size ? network.batches(*options.batch_size, options.batches,
+                                                      {options.seed, member, Purpose::warmstart_batches})
+                                    : BatchOrder(network.rows(Part::train))),
+        stopping_(has_valid() ? options.patience : std::nullopt) {
+    network.initialise({options.seed, member, Purpose::initialisation}, kept_);
+    trainer_.start(kept_);
   }
 
   End run(const EpochObserver& observer) {
@@ -65,22 +112,17 @@ class Training {
 
   /// Root mean square of the residuals of the network at `position`, whose log σ is 0.
   double residual_sd(const Vector& position) {
-    Fcn<float>& part = has_valid() ? valid_ : train_;
-    const double n = static_cast<double>(part.observations());
+    const Part part = has_valid() ? Part::valid : Part::train;
+    const double n = static_cast<double>(network_.rows(part));
+    trainer_.start(position);
     // Σ log N(y; m, 1) = −½ Σ (y − m)² − n ½ log 2π
-    const double squares = -2 * (part.log_likelihood({}, position) + n * kHalfLog2Pi);
+    const double squares = -2 * (trainer_.log_likelihood(part) + n * kHalfLog2Pi);
     return std::sqrt(std::fmax(squares, 0) / n);
   }
 
-  bool has_valid() const { return valid_.observations() > 0; }
+  bool has_valid() const { return network_.rows(Part::valid) > 0; }
 
  private:
-  static BatchOrder batch_order(std::size_t rows, const MemberOptions& options, std::uint32_t member) {
-    if (!options.batch_size) return BatchOrder(rows);
-    return BatchOrder(rows, *options.batch_size, options.batches,
-                      {options.seed, member, Purpose::warmstart_batches});
-  }
-
   /// Updates with all batches of the epoch; false as soon as something is not finite.
   bool train_epoch(EpochReport& report) {
     double log_likelihood = 0;
@@ -90,32 +132,23 @@ class Training {
     for (std::uint64_t b = 0; b < batches && finite; ++b) {
       const std::uint64_t update = report.epoch * batches + b;
       const std::size_t size = batches_.size(update);
-      const double value = train_.log_likelihood_and_gradient(batches_.rows(update), position_, gradient_);
+      report.learning_rate = options_.learning_rate.at(update) * (attempt_ == 0 ? 1 : 0.5);
+      const double value = trainer_.update(batches_.rows(update), size, update, report.learning_rate);
       log_likelihood += value;
       rows += size;
-      scale_to_loss(size);
-      finite = std::isfinite(value) && all_finite(gradient_);
-      report.learning_rate = options_.learning_rate.at(update) * (attempt_ == 0 ? 1 : 0.5);
-      if (finite) optimizer_.update(position_, gradient_, report.learning_rate);
+      finite = std::isfinite(value);
     }
-    report.train_loss = -log_likelihood / static_cast<double>(rows);
+    report.train_loss =
+        -log_likelihood / (static_cast<double>(rows) * static_cast<double>(network_.points_per_row()));
     // An activation may swallow a NaN weight, so that no loss would tell.
-    return finite && all_finite(position_);
-  }
-
-  /// Gradient of the log-likelihood's sum → gradient of the loss' mean.
-  void scale_to_loss(std::size_t rows) {
-    // The squared error is twice the negative log-likelihood at σ = 1, but for a constant.
-    const double factor = -(has_log_sigma_ ? 2.0 : 1.0) / static_cast<double>(rows);
-    for (float& g : gradient_.span()) g *= static_cast<float>(factor);
-    // With no gradient and a value of 0, which no weight decay can shrink, log σ stays at 0.
-    if (has_log_sigma_) gradient_[gradient_.size() - 1] = 0;
+    return finite && trainer_.finite();
   }
 
   bool validate(EpochReport& report) {
     report.valid_loss = std::numeric_limits<double>::quiet_NaN();
     if (!has_valid()) return true;
-    report.valid_loss = -valid_.log_likelihood({}, position_) / static_cast<double>(valid_.observations());
+    report.valid_loss =
+        -trainer_.log_likelihood(Part::valid) / static_cast<double>(network_.points(Part::valid));
     return std::isfinite(report.valid_loss);
   }
 
@@ -123,19 +156,18 @@ class Training {
     const bool best = has_valid() ? stopping_.observe(report.valid_loss) : true;
     if (best) best_epoch_ = report.epoch;
     if (!best && options_.keep == KeepEpoch::best) return;
-    kept_ = position_;
+    trainer_.position(kept_);
     kept_epoch_ = report.epoch;
   }
 
+  const Network& network_;
+  Trainer& trainer_;
   const MemberOptions& options_;
   std::uint32_t member_;
   int attempt_;
-  Fcn<float> train_, valid_;
-  bool has_log_sigma_;
   BatchOrder batches_;
-  Optimizer<float> optimizer_;
   EarlyStopping stopping_;
-  Vector position_, gradient_, kept_;
+  Vector kept_;
   std::uint64_t best_epoch_ = 0, kept_epoch_ = 0;
   std::vector<EpochReport> epochs_;
 };
@@ -163,15 +195,23 @@ void start_log_sigma(Training& training, LogSigmaStart start, const std::string&
 
 MemberResult train_member(const FcnSpec& spec, const MemberData& data, const MemberOptions& options,
                           std::uint32_t member, const EpochObserver& observer) {
+  return train_member(FcnNetwork(spec, data.train, data.valid), spec.task, options, member, observer);
+}
+
+MemberResult train_member(const Network& network, Task task, const MemberOptions& options,
+                          std::uint32_t member, const EpochObserver& observer) {
   const auto start = std::chrono::steady_clock::now();
   options.validate();
-  if (data.train->rows() == 0)
+  if (network.rows(Part::train) == 0)
     throw Error("warm start", "there are no training rows", "give the training split at least one row");
 
+  const bool has_log_sigma = task == Task::mean_regression;
+  auto trainer = network.trainer(options.optimizer, {options.seed, member, Purpose::augmentation});
+  if (!trainer) trainer = std::make_unique<HostTrainer>(network, options.optimizer, has_log_sigma);
   MemberResult result;
   const std::string name = "member " + std::to_string(member);
   for (int attempt = 0; attempt < 2; ++attempt) {
-    Training training(spec, data, options, member, attempt);
+    Training training(network, *trainer, options, member, attempt);
     const Training::End end = training.run(observer);
     training.hand_over(result);
     result.interrupted = end == Training::End::interrupted;
@@ -186,7 +226,7 @@ MemberResult train_member(const FcnSpec& spec, const MemberData& data, const Mem
       result.messages.push_back(name + " diverged again in epoch " + epoch_of(result) +
                                 " and is left as it was before; lower the learning rate");
     // A diverged member keeps log σ = 0: its residuals say nothing about the noise.
-    else if (spec.task == Task::mean_regression && !result.interrupted)
+    else if (has_log_sigma && !result.interrupted)
       start_log_sigma(training, options.log_sigma, name, result);
     break;
   }

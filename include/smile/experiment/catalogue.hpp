@@ -13,6 +13,7 @@ struct CatalogueEntry {
   std::string description;           ///< one line
   std::vector<std::string> aliases;  ///< other accepted spellings
   bool available = true;             ///< false: known, not in this build
+  bool needs_torch = false;          ///< in builds with LibTorch only
 };
 
 std::vector<CatalogueEntry> list_samplers();

@@ -23,12 +23,12 @@ namespace smile {
 
 /// `data:`
 struct DataConfig {
-  std::string path;                          ///< required; relative to the working directory
-  std::string source = "local";              ///< local (url, huggingface, torchvision: not available)
-  std::string data_type = "tabular";         ///< tabular (image, text: not available)
-  std::string task;                          ///< required: regr, mean_regr, class (class_multilabel: no)
-  std::optional<std::string> target_column;  ///< name or index from 0; null: the last column
-  std::int64_t target_len = 1;               ///< number of target columns; 1
+  std::string path;                                  ///< required; relative to the working directory
+  std::string source = "local";                      ///< local, torchvision (url, huggingface: not available)
+  std::string data_type = "tabular";                 ///< tabular, image, text
+  std::string task;                                  ///< required: regr, mean_regr, class, class_multilabel
+  std::optional<std::string> target_column;          ///< name or index from 0; null: the last column
+  std::int64_t target_len = 1;                       ///< number of target columns; 1
   std::optional<std::vector<std::string>> features;  ///< names or indices; null: all columns but the target
   std::optional<std::int64_t> datapoint_limit;       ///< use only so many (shuffled) rows; null: all
   bool flatten = false;                              ///< images only
@@ -48,12 +48,12 @@ struct DataConfig {
 
 /// `model:`
 struct ModelConfig {
-  std::string model = "FCN";  ///< FCN (LeNet, ResNet7, ResNet, ViT, GPT, torchscript: not available)
+  std::string model = "FCN";  ///< FCN; with LibTorch also LeNet, ResNet7, ResNet, ViT, GPT, torchscript
   std::vector<std::int64_t>
       hidden_structure;             ///< widths; the last is the output width. Filled in: 16,16,16 + output
   std::string activation = "relu";  ///< relu, tanh, sigmoid, gelu, leaky_relu, identity
   bool use_bias = true;
-  std::string engine = "native";  ///< native (torch: not available)
+  std::string engine = "native";  ///< native; with LibTorch also torch
   std::int64_t out_dim = 10;
   std::vector<std::int64_t> layers{2, 2, 2, 2};
   std::int64_t patch_size = 8, dim = 64, depth = 3, num_heads = 4;
@@ -98,6 +98,8 @@ struct WarmstartConfig {
   bool include = true;  ///< false: chains start from draws of the prior
   OptimizerConfig optimizer_config;
   std::optional<std::string> warmstart_exp_dir;  ///< take the members of an earlier run
+  /// TorchScript files whose parameters the chains start from, in turn.
+  std::optional<std::vector<std::string>> warmstart_files;
   std::int64_t max_epochs = 200;
   std::optional<std::int64_t> batch_size = 64;  ///< null: all rows
   std::optional<std::int64_t> patience = 10;    ///< epochs without improvement; null: no early stopping
@@ -249,7 +251,7 @@ struct Config {
   std::string logging_level = "INFO";  ///< DEBUG, INFO, WARNING, ERROR, CRITICAL
   std::vector<std::string> evaluations{"PredPerf", "Lppd", "Calibration", "Crhat", "Ess", "ChainVar"};
   EvaluationArgs evaluation_args;
-  std::string device = "cpu";  ///< cpu (cuda: not available)
+  std::string device = "cpu";  ///< cpu, auto; with LibTorch also cuda
 
   /// `data.task` as the engine's type.
   Task task() const;

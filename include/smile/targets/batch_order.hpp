@@ -29,6 +29,12 @@ class BatchOrder {
   /// @param key  its purpose is Purpose::batches or Purpose::warmstart_batches
   BatchOrder(std::size_t rows, std::size_t batch_size, BatchMode mode, StreamKey key);
 
+  /// Windows of a text: every batch is `batch_size` places drawn independently and uniformly from
+  /// [0, places), so that its "rows" are offsets; an epoch is max(1, round(N/B)) batches (spec 2.4).
+  /// @param observations  N of the scale factor: tokens/context, rounded   @param places ≥ 1
+  static BatchOrder windows(std::size_t observations, std::size_t places, std::size_t batch_size,
+                            StreamKey key);
+
   /// Rows of batch t; empty where the batch is all rows (Likelihood's convention). Valid until the next call.
   std::span<const std::uint32_t> rows(std::uint64_t t);
   /// Number of rows in batch t, N where it is all rows.
@@ -50,7 +56,8 @@ class BatchOrder {
   StreamKey key_{};
   bool full_ = true;
   std::uint64_t epoch_ = 0;
-  std::vector<std::uint32_t> permutation_;  ///< of epoch_; empty before the first use
+  std::vector<std::uint32_t> permutation_;  ///< of epoch_; empty before the first use; with places: batch
+  std::size_t places_ = 0;                  ///< of windows; 0: an order of rows
 };
 
 }  // namespace smile

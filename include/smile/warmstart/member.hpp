@@ -22,6 +22,7 @@
 namespace smile {
 
 struct DataPart;
+class Network;
 
 /// Which parameters a member keeps.
 enum class KeepEpoch {
@@ -62,8 +63,8 @@ struct MemberData {
 /// @param inputs  columns of the features
 MemberData member_data(const DataPart& train, const DataPart& valid, std::size_t inputs);
 
-/// One epoch. The losses are means over rows of the negative log-likelihood; for `mean_regr` at σ = 1, that
-/// is half the squared error + ½ log 2π.
+/// One epoch. The losses are means over rows (tokens of a text) of the negative log-likelihood; for
+/// `mean_regr` at σ = 1, that is half the squared error + ½ log 2π.
 struct EpochReport {
   std::uint64_t member = 0;
   std::uint64_t epoch = 0;   ///< from 0
@@ -104,6 +105,9 @@ inline constexpr double kSmallestResidualSd = 1e-3;
 /// being finite starts again from the same initialisation with half of every learning rate; if that diverges
 /// too, the result says so. Without validation rows there is no early stopping and the last epoch is kept.
 /// @throws Error for options out of range, no training rows, data that does not fit the network
+MemberResult train_member(const Network& network, Task task, const MemberOptions& options,
+                          std::uint32_t member, const EpochObserver& observer = {});
+/// The same for the native network.
 MemberResult train_member(const FcnSpec& spec, const MemberData& data, const MemberOptions& options,
                           std::uint32_t member, const EpochObserver& observer = {});
 

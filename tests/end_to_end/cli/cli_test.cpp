@@ -100,9 +100,7 @@ TEST_F(Program, AnswersWrongUsageInOneLine) {
   expect_usage_error("run " + path("config.yaml") + " --set data.path=nothing.csv", "nothing.csv");
   expect_usage_error("evaluate " + path("nothing"), "nothing");
   expect_usage_error("predict " + path("nothing") + " --data x.csv", "nothing");
-  for (const std::string command : {"generate"}) {
-    expect_usage_error(command + " x --y z", "not available in this build");
-  }
+  expect_usage_error("generate " + path("nothing"), "nothing");
   write("bad.yaml", "data: {path: a.csv, task: mean_regr}\ntraining:\n  sampler:\n    stepsize: 1\n");
   expect_usage_error("run " + path("bad.yaml"),
                      "bad.yaml:4: training.sampler.stepsize: unknown key; did you mean `step_size`?");

@@ -1,0 +1,20 @@
+/// The data of an experiment, of whatever kind, read as the configuration says.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "smile/experiment/config.hpp"
+#include "smile/experiment/network_engine.hpp"
+
+namespace smile::experiment {
+
+/// Reads, splits and normalises; the test part is cut to what is evaluated (evaluation_args).
+/// @param info      overwritten
+/// @param warnings  of the data, appended
+NetworkData load_network_data(const Config& config, DatasetInfo& info, std::vector<std::string>& warnings);
+
+/// What a part's predictions are compared with: targets or labels, one a point; the features are left out.
+DataPart targets_of(const NetworkData& data, Part part);
+
+}  // namespace smile::experiment

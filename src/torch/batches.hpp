@@ -1,0 +1,54 @@
+/// Parts of a data set as batches of tensors.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "smile/network/network.hpp"
+
+namespace smile {
+struct NetworkData;
+}
+
+namespace smile::deep {
+
+struct Batch {
+  torch::Tensor inputs;   ///< images @shape [B, C, H, W], rows [B, features], tokens [B, T] of int64
+  torch::Tensor targets;  ///< labels [B] or [B, T] of int64, or targets [B]
+  std::size_t rows = 0;
+};
+
+/// Cheap to copy; may be used from several threads at once.
+class Batches {
+ public:
+  Batches(const NetworkData& data, Task task, torch::Device device);
+
+  std::size_t rows(Part part) const;
+  std::size_t points(Part part) const;
+  std::size_t points_per_row() const;
+  BatchOrder order(std::size_t batch_size, BatchMode mode, StreamKey key) const;
+
+  /// @param rows  of the part, or offsets of windows in a text; not empty
+  Batch of(Part part, std::span<const std::uint32_t> rows) const;
+  /// Training images, randomly flipped and cropped (`augment: basic`).
+  Batch augmented(std::span<const std::uint32_t> rows, StreamKey key, std::uint64_t number) const;
+
+  /// A part as batches in order, each point once.
+  std::size_t chunks(Part part) const;
+  Batch chunk(Part part, std::size_t i) const;
+
+  torch::Device device() const { return device_; }
+
+ private:
+  Batch windows(Part part, std::span<const std::uint32_t> offsets, std::size_t length) const;
+  std::shared_ptr<const NetworkData> data_;
+  torch::Device device_;
+  // Of tables: features and targets as tensors, by part.
+  torch::Tensor features_[3], targets_[3];
+};
+
+}  // namespace smile::deep

@@ -1,0 +1,21 @@
+/// A chain whose position, velocity, gradients and preconditioner live on a device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "smile/ensemble/ensemble_runner.hpp"
+#include "smile/experiment/config.hpp"
+#include "smile/experiment/sampler_factory.hpp"
+#include "smile/targets/priors.hpp"
+#include "torch_network.hpp"
+
+namespace smile::deep {
+
+/// To the runner of ensembles it looks like a chain on the host: the position is fetched only where it is
+/// stored or looked at.
+ChainSetup make_device_chain(const SamplerConfig& config, const TorchNetwork& network,
+                             std::shared_ptr<const Prior> prior, const RunLengths& lengths,
+                             std::uint64_t seed, std::uint32_t chain);
+
+}  // namespace smile::deep

@@ -1,0 +1,201 @@
+#include "torch_network.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <utility>
+
+#include "smile/error.hpp"
+#include "trainer.hpp"
+
+namespace smile::deep {
+namespace {
+
+using torch::Tensor;
+
+/// Rows whose activations are kept together. Enough for the arithmetic to be efficient, small enough for
+/// ResNet-18 with a batch of 512 to run in a few GB.
+std::size_t piece_rows(const Batches& batches) {
+  if (batches.device().is_cuda()) return std::numeric_limits<std::size_t>::max();
+  return batches.points_per_row() > 1 ? std::max<std::size_t>(1, 8192 / batches.points_per_row()) : 128;
+}
+
+/// The sentence of LibTorch's message that says what is wrong; a traceback stands before or behind it.
+std::string cause_of(std::string message) {
+  const std::string mark = "RuntimeError: ";
+  if (const auto at = message.rfind(mark); at != std::string::npos) message.erase(0, at + mark.size());
+  message.resize(std::min(message.size(), message.find('\n')));
+  return message;
+}
+
+class TorchLikelihood final : public Likelihood<float> {
+ public:
+  TorchLikelihood(FlatNetwork network, Batches batches, Part part)
+      : network_(std::move(network)), batches_(std::move(batches)), part_(part) {}
+
+  const ParameterLayout& layout() const override { return network_.layout(); }
+  std::size_t observations() const override { return batches_.rows(part_); }
+
+  double log_likelihood_and_gradient(std::span<const std::uint32_t> rows, const HostVector<float>& position,
+                                     HostVector<float>& gradient) override {
+    compute_on_one_thread();
+    if (gradient.size() != position.size()) gradient.resize(position.size());
+    Tensor g = tensor_view(gradient.data(), gradient.size());
+    const Tensor theta = tensor_view(position.data(), position.size());
+    if (batches_.device().is_cpu()) return value_and_gradient(network_, batches_, part_, rows, theta, g);
+    // Only monitors and the warm start of other optimisers come here: chains of a device stay there.
+    Tensor there = torch::empty_like(theta, torch::TensorOptions().device(batches_.device()));
+    const double value =
+        value_and_gradient(network_, batches_, part_, rows, theta.to(batches_.device()), there);
+    g.copy_(there);
+    return value;
+  }
+
+  double log_likelihood(std::span<const std::uint32_t> rows, const HostVector<float>& position) override {
+    compute_on_one_thread();
+    return value_of(network_, batches_, part_, rows,
+                    tensor_view(position.data(), position.size()).to(batches_.device()));
+  }
+
+ private:
+  FlatNetwork network_;
+  Batches batches_;
+  Part part_;
+};
+
+class TorchPredictor final : public Predictor {
+ public:
+  TorchPredictor(FlatNetwork network, Batches batches)
+      : network_(std::move(network)), batches_(std::move(batches)) {}
+
+  void predict(Part part, const HostVector<float>& position, std::span<float> outputs) override {
+    compute_on_one_thread();
+    const Tensor theta = tensor_view(position.data(), position.size()).to(batches_.device());
+    Tensor to = tensor_view(outputs.data(), outputs.size());
+    std::int64_t done = 0;
+    for (std::size_t i = 0; i < batches_.chunks(part); ++i) {
+      const Tensor made = network_.outputs(batches_.chunk(part, i).inputs, theta).reshape({-1});
+      to.slice(0, done, done + made.numel()).copy_(made);
+      done += made.numel();
+    }
+  }
+
+ private:
+  FlatNetwork network_;
+  Batches batches_;
+};
+
+}  // namespace
+
+void compute_on_one_thread() {
+  thread_local bool done = false;
+  if (done) return;
+  at::set_num_threads(1);
+  done = true;
+}
+
+double value_and_gradient(FlatNetwork& network, const Batches& batches, Part part,
+                          std::span<const std::uint32_t> rows, const Tensor& position, Tensor& gradient) {
+  gradient.zero_();
+  double sum = 0;
+  const auto add = [&](const Batch& batch) {
+    sum += network.add_gradient(batch.inputs, batch.targets, position, gradient);
+  };
+  if (rows.empty()) {
+    for (std::size_t i = 0; i < batches.chunks(part); ++i) add(batches.chunk(part, i));
+    return sum;
+  }
+  const std::size_t piece = piece_rows(batches);
+  for (std::size_t first = 0; first < rows.size(); first += std::min(piece, rows.size() - first))
+    add(batches.of(part, rows.subspan(first, std::min(piece, rows.size() - first))));
+  return sum;
+}
+
+double value_of(FlatNetwork& network, const Batches& batches, Part part, std::span<const std::uint32_t> rows,
+                const Tensor& position) {
+  double sum = 0;
+  const auto add = [&](const Batch& batch) {
+    sum += network.log_likelihood(batch.inputs, batch.targets, position);
+  };
+  if (rows.empty()) {
+    for (std::size_t i = 0; i < batches.chunks(part); ++i) add(batches.chunk(part, i));
+    return sum;
+  }
+  const std::size_t piece = piece_rows(batches);
+  for (std::size_t first = 0; first < rows.size(); first += std::min(piece, rows.size() - first))
+    add(batches.of(part, rows.subspan(first, std::min(piece, rows.size() - first))));
+  return sum;
+}
+
+TorchNetwork::TorchNetwork(Maker make, Task task, Batches batches, std::size_t classes, bool augment)
+    : make_(std::move(make)), task_(task), batches_(std::move(batches)), augment_(augment) {
+  compute_on_one_thread();
+  prototype_ = std::make_unique<FlatNetwork>(make_(), task_);
+  // One row tells the shape of the outputs, and whether the module takes such rows at all.
+  FlatNetwork probe = workspace();
+  Tensor theta = torch::zeros({std::int64_t(layout().size())});
+  probe.initialise({}, theta);
+  Tensor out;
+  try {
+    const std::uint32_t first[] = {0};
+    out = probe.outputs(batches_.of(Part::train, first).inputs, theta.to(batches_.device()));
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw Error("model", "the network does not take these data: " + cause_of(error.what()),
+                "give data of the shape that it was made for");
+  }
+  outputs_ = std::size_t(out.size(-1));
+  const std::size_t wanted = task_ == Task::regression ? 2 : task_ == Task::mean_regression ? 1 : classes;
+  if (outputs_ != wanted || out.numel() != std::int64_t(wanted * points_per_row()))
+    throw Error("model",
+                "the network gives " + std::to_string(out.numel()) +
+                    " numbers for a row, and the task needs " + std::to_string(wanted * points_per_row()),
+                "let it end with an output for each class (token, mean)");
+}
+
+FlatNetwork TorchNetwork::workspace() const {
+  FlatNetwork network(make_(), task_);
+  network.to(batches_.device(), torch::kFloat);
+  return network;
+}
+
+std::unique_ptr<Likelihood<float>> TorchNetwork::likelihood(Part part) const {
+  return std::make_unique<TorchLikelihood>(workspace(), batches_, part);
+}
+
+std::unique_ptr<Predictor> TorchNetwork::predictor() const {
+  return std::make_unique<TorchPredictor>(workspace(), batches_);
+}
+
+void TorchNetwork::initialise(StreamKey key, HostVector<float>& position) const {
+  if (position.size() != layout().size()) position.resize(layout().size());
+  prototype_->initialise(key, tensor_view(position.data(), position.size()));
+}
+
+std::unique_ptr<Trainer> TorchNetwork::trainer(const OptimizerOptions& options, StreamKey key) const {
+  return make_trainer(*this, options, key, augment_);
+}
+
+HostVector<float> TorchNetwork::parameters_of(const TorchModule& module, const std::string& where) const {
+  HostVector<float> position(layout().size());
+  for (const ParameterGroup& group : layout().groups) {
+    if (group.name == "log_sigma" && &group == &layout().groups.back() && task_ == Task::mean_regression)
+      continue;
+    const TorchModule::Parameter* found = nullptr;
+    for (const auto& p : module.parameters)
+      if (p.name == group.name) found = &p;
+    if (found == nullptr || std::size_t(found->tensor.numel()) != group.size())
+      throw Error(where,
+                  found ? "the parameter " + group.name + " has " + std::to_string(found->tensor.numel()) +
+                              " numbers instead of " + std::to_string(group.size())
+                        : "there is no parameter " + group.name,
+                  "save a module of the same network");
+    const Tensor values = found->tensor.detach().to(torch::kCPU, torch::kFloat).reshape({-1});
+    tensor_view(position.data() + group.offset, group.size()).copy_(values);
+  }
+  return position;
+}
+
+}  // namespace smile::deep

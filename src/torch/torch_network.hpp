@@ -1,0 +1,65 @@
+/// A LibTorch module over the parts of a data set, as the experiment sees a network.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "batches.hpp"
+#include "smile/network/network.hpp"
+#include "smile/torch/flat_network.hpp"
+
+namespace smile::deep {
+
+/// LibTorch computes on the calling thread alone: chains run in parallel, and a sum then does not depend on
+/// how many do. Cheap; called where a thread begins to compute.
+void compute_on_one_thread();
+
+class TorchNetwork final : public Network {
+ public:
+  using Maker = std::function<TorchModule()>;
+  /// @param make  called once for each workspace, from its thread
+  /// @throws Error where the module's outputs do not fit the task and the data
+  TorchNetwork(Maker make, Task task, Batches batches, std::size_t classes, bool augment);
+
+  const ParameterLayout& layout() const override { return prototype_->layout(); }
+  std::size_t outputs() const override { return outputs_; }
+  std::size_t rows(Part part) const override { return batches_.rows(part); }
+  std::size_t points(Part part) const override { return batches_.points(part); }
+  std::size_t points_per_row() const override { return batches_.points_per_row(); }
+  std::unique_ptr<Likelihood<float>> likelihood(Part part) const override;
+  std::unique_ptr<Predictor> predictor() const override;
+  BatchOrder batches(std::size_t batch_size, BatchMode mode, StreamKey key) const override {
+    return batches_.order(batch_size, mode, key);
+  }
+  void initialise(StreamKey key, HostVector<float>& position) const override;
+  std::unique_ptr<Trainer> trainer(const OptimizerOptions& options, StreamKey key) const override;
+
+  Task task() const { return task_; }
+  const Batches& data() const { return batches_; }
+  /// A workspace on the network's device.
+  FlatNetwork workspace() const;
+  /// The parameters of a module with the same names and shapes. @throws Error at `where` for others
+  HostVector<float> parameters_of(const TorchModule& module, const std::string& where) const;
+
+ private:
+  Maker make_;
+  Task task_;
+  Batches batches_;
+  bool augment_;
+  std::size_t outputs_ = 0;
+  std::unique_ptr<FlatNetwork> prototype_;
+};
+
+/// Gradient and value of a batch in pieces, so that memory stays bounded: @return Σ log p; `gradient` is
+/// overwritten.
+/// @param rows  empty: the whole part
+double value_and_gradient(FlatNetwork& network, const Batches& batches, Part part,
+                          std::span<const std::uint32_t> rows, const torch::Tensor& position,
+                          torch::Tensor& gradient);
+/// The value alone.
+double value_of(FlatNetwork& network, const Batches& batches, Part part, std::span<const std::uint32_t> rows,
+                const torch::Tensor& position);
+
+}  // namespace smile::deep

@@ -1,0 +1,281 @@
+// Images and text from files to metrics with LibTorch networks.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "data.hpp"
+#include "end_to_end/pipeline/program.hpp"
+#include "smile/data/npy.hpp"
+
+namespace smile::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+double metric(const fs::path& run, const std::string& name, const char* phase = "sampling") {
+  const json text = json::parse(content_of(run / "eval" / "metrics.json"));
+  for (const auto& row : text["metrics"])
+    if (row["name"] == name && row[phase].is_number()) return row[phase];
+  return NAN;
+}
+
+void expect_same_draws(const fs::path& a, const fs::path& b) {
+  for (const std::string name : {"samples/chain-00.npy", "samples/chain-01.npy"}) {
+    ASSERT_GT(content_of(a / name).size(), 1000u);
+    EXPECT_TRUE(content_of(a / name) == content_of(b / name)) << name;
+  }
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+class Images : public testing::Test {
+ protected:
+  Images() { write_idx(folder / "images", 400, 101); }
+  TemporaryFolder folder;
+  const std::string data = (folder / "images").string();
+};
+
+TEST_F(Images, LeNetLearnsSamplesAndIsEvaluatedOnEveryImage) {
+  const auto config = folder.write("config.yaml", lenet_config(data));
+  const fs::path run = folder / "run";
+  const Outcome outcome = smile({"run", config, "--out", run});
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+  // 12×12, 4 classes: 6·26 + 16·151 + 120·(16·1·1 + 1) + 84·121 + 4·85.
+  EXPECT_EQ(NpyRows(run / "samples/chain-00.npy").columns(),
+            6u * 26 + 16 * 151 + 120 * 17 + 84 * 121 + 4 * 85);
+  EXPECT_GT(metric(run, "accuracy"), 0.8);
+  EXPECT_GT(metric(run, "accuracy", "ensemble_initialization"), 0.8);
+  EXPECT_GT(metric(run, "LPPD"), -0.7);
+  const auto arrays = read_npz(run / "eval/predictions.npz");
+  EXPECT_EQ(array_named(arrays, "lppd", run).shape(), std::vector<std::size_t>{101});
+  const json parameters = json::parse(content_of(run / "parameters.json"));
+  EXPECT_EQ(parameters.front()["name"], "conv1.weight");
+  EXPECT_EQ(parameters.front()["shape"], (json{6, 1, 5, 5}));
+  // The run evaluates again from its own directory alone.
+  const json before = json::parse(content_of(run / "eval/metrics.json"));
+  ASSERT_EQ(smile({"evaluate", run, "--quiet"}).status, 0);
+  EXPECT_EQ(json::parse(content_of(run / "eval/metrics.json"))["metrics"], before["metrics"]);
+}
+
+TEST_F(Images, DrawsDoNotDependOnThreads) {
+  const auto config = folder.write("config.yaml", lenet_config(data, "psmile"));
+  for (const char* threads : {"1", "2"})
+    ASSERT_EQ(smile({"run", config, "--out", folder / threads, "--threads", threads, "--quiet"}).status, 0);
+  expect_same_draws(folder / "1", folder / "2");
+}
+
+TEST_F(Images, InterruptedKilledAndResumedEndsInTheSameBytes) {
+  const auto config = folder.write("config.yaml", lenet_config(data, "psmile"));
+  const auto command = [&](const char* name, bool resume) {
+    std::vector<std::string> arguments = {
+        "run", config, "--out", folder / name, "--set", "training.sampler.n_samples=400", "--quiet"};
+    if (resume) arguments.push_back("--resume");
+    return arguments;
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_EQ(smile(command("whole", false)).status, 0);
+  const auto length =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+  int stopped = 0;
+  for (const auto& [signal, at] : {std::pair{SIGINT, 3}, {SIGKILL, 2}, {SIGINT, 5}, {SIGKILL, 1}}) {
+    Program program(command("broken", fs::exists(folder / "broken/config.yaml")));
+    std::this_thread::sleep_for(length * at / 7);
+    program.send(signal);
+    if (program.wait().status != 0) ++stopped;
+  }
+  EXPECT_GE(stopped, 2);
+  const Outcome last = smile(command("broken", true));
+  ASSERT_EQ(last.status, 0) << last.error;
+  expect_same_draws(folder / "whole", folder / "broken");
+}
+
+TEST_F(Images, EverySamplerMovesALeNet) {
+  const auto config = folder.write("config.yaml", lenet_config(data));
+  ASSERT_EQ(smile({"run", config, "--out", folder / "first", "--quiet"}).status, 0);
+  for (const char* sampler : {"smile-naive", "psmile-naive", "smile", "psmile", "smile-auto", "sghmc"}) {
+    const bool automatic = std::string(sampler).ends_with("-auto");
+    std::vector<std::string> arguments = {
+        "run",
+        config,
+        "--out",
+        folder / sampler,
+        "--quiet",
+        "--set",
+        std::string("training.sampler.name=") + sampler,
+        "--set",
+        "training.warmstart.warmstart_exp_dir=" + (folder / "first").string()};
+    if (!automatic) {
+      arguments.push_back("--set");
+      arguments.push_back(std::string("training.sampler.step_size=") +
+                          (std::string(sampler) == "sghmc" ? "1e-6" : "0.003"));
+    }
+    const Outcome outcome = smile(arguments);
+    EXPECT_EQ(outcome.status, 0) << sampler << ": " << outcome.error;
+    EXPECT_GT(metric(folder / sampler, "accuracy"), 0.6) << sampler;
+  }
+}
+
+TEST_F(Images, AreFlattenedForTheFcnOfBothEngines) {
+  const auto text = replaced(replaced(lenet_config(data), "model: LeNet\n  activation: gelu",
+                                      "model: FCN\n  hidden_structure: [12, 4]\n  activation: tanh"),
+                             "data_type: image", "data_type: image\n  flatten: true");
+  const auto config = folder.write("config.yaml", text);
+  for (const char* engine : {"native", "torch"}) {
+    const Outcome outcome = smile(
+        {"run", config, "--out", folder / engine, "--quiet", "--set", std::string("model.engine=") + engine});
+    ASSERT_EQ(outcome.status, 0) << engine << ": " << outcome.error;
+    EXPECT_GT(metric(folder / engine, "accuracy"), 0.7) << engine;
+  }
+  // One seed, one network: the members are the same up to rounding.
+  EXPECT_NEAR(metric(folder / "native", "LPPD", "ensemble_initialization"),
+              metric(folder / "torch", "LPPD", "ensemble_initialization"), 1e-3);
+}
+
+TEST_F(Images, WrongInputIsToldInOneLine) {
+  const auto config = folder.write("config.yaml", lenet_config(data));
+  const auto refused = [&](const std::vector<std::string>& settings, const std::string& expected) {
+    std::vector<std::string> arguments = {"run", config, "--out", folder / "never", "--quiet"};
+    for (const auto& setting : settings) arguments.insert(arguments.end(), {"--set", setting});
+    const Outcome outcome = smile(arguments);
+    EXPECT_EQ(outcome.status, 2) << outcome.error;
+    EXPECT_TRUE(outcome.is_one_line_error()) << outcome.error;
+    EXPECT_NE(outcome.error.find(expected), std::string::npos) << outcome.error;
+    EXPECT_FALSE(fs::exists(folder / "never"));
+  };
+  folder.write("text.pt", "this is no network");
+  refused({"model.model=torchscript", "model.path=" + (folder / "text.pt").string()},
+          "this is no TorchScript file; save the network with torch.jit.script");
+  refused({"model.model=torchscript", "model.path=" + (folder / "none.pt").string()},
+          "there is no such file");
+  refused({"model.model=torchscript"}, "the TorchScript file is not given; add model.path");
+  refused({"model.model=ViT", "model.patch_size=5"}, "no whole number of patches of 5");
+  refused({"model.model=GPT"}, "do not go together");
+  refused({"model.out_dim=7"}, "model.out_dim: 7, but the data have 4 classes; write 4");
+  refused({"data.image_size=8"}, "LeNet cannot take images of 8×8");
+  refused({"training.warmstart.warmstart_files=[" + (folder / "text.pt").string() + "]"},
+          "this is no TorchScript file");
+  if (smile({"run", config, "--out", folder / "cuda", "--quiet", "--device", "cuda"}).status == 2)
+    refused({"device=cuda"}, "`cuda` is not available in this build: ");
+}
+
+class Text : public testing::Test {
+ protected:
+  TemporaryFolder folder;
+  const std::string data = folder.write("text.txt", patterned_text(700)).string();
+};
+
+TEST_F(Text, GptLearnsSamplesAndWrites) {
+  const auto config = folder.write("config.yaml", gpt_config(data));
+  const fs::path run = folder / "run";
+  const Outcome outcome = smile({"run", config, "--out", run});
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+  // A character of some words is known from those before it: far better than the entropy of the letters.
+  EXPECT_LT(metric(run, "perplexity"), 6);
+  EXPECT_NEAR(metric(run, "perplexity"), std::exp(-metric(run, "LPPD")), 1e-9);
+  const auto arrays = read_npz(run / "eval/predictions.npz");
+  const json splits = json::parse(content_of(run / "eval/metrics.json"));
+  const std::size_t characters = [&] {
+    std::size_t count = 0;
+    for (const char c : patterned_text(700)) count += (c & 0xc0) != 0x80;
+    return count;
+  }();
+  // Every token of the test part but the first.
+  const std::size_t test =
+      characters - std::size_t(0.7 * double(characters)) - std::size_t(0.1 * double(characters));
+  EXPECT_EQ(array_named(arrays, "lppd", run).shape(), std::vector<std::size_t>{test - 1});
+  const auto write = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"generate", run, "--prompt", "petty ", "--tokens", "60"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return smile(arguments);
+  };
+  const Outcome text = write({});
+  ASSERT_EQ(text.status, 0) << text.error;
+  EXPECT_EQ(text.out.rfind("petty ", 0), 0u) << text.out;
+  EXPECT_GE(text.out.size(), 60u);
+  EXPECT_EQ(write({}).out, text.out);
+  EXPECT_NE(write({"--seed", "5"}).out, text.out);
+  // Almost no temperature: always the likeliest.
+  EXPECT_EQ(write({"--temperature", "1e-6", "--seed", "5"}).out, write({"--temperature", "1e-6"}).out);
+  const Outcome unknown = smile({"generate", run, "--prompt", "Ω"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_TRUE(unknown.is_one_line_error()) << unknown.error;
+  EXPECT_NE(unknown.error.find("vocabulary"), std::string::npos) << unknown.error;
+}
+
+TEST_F(Text, WrongInputIsToldInOneLine) {
+  const auto config = folder.write("config.yaml", gpt_config(data));
+  for (const auto& [setting, expected] :
+       {std::pair<std::string, std::string>{"model.context_len=100000", "text.txt"},
+        {"model.vocab_size=80", "model.vocab_size: 80, but the data have"},
+        {"model.n_heads=3", "16 is no multiple of the 3 heads"}}) {
+    const Outcome outcome = smile({"run", config, "--out", folder / "never", "--quiet", "--set", setting});
+    EXPECT_EQ(outcome.status, 2) << outcome.error;
+    EXPECT_TRUE(outcome.is_one_line_error()) << outcome.error;
+    EXPECT_NE(outcome.error.find(expected), std::string::npos) << outcome.error;
+  }
+}
+
+/// Python with PyTorch, or nothing.
+std::string python_with_torch() {
+  for (const char* python : {"/usr/bin/python3", "python3"})
+    if (std::system((std::string(python) + " -c 'import torch, numpy' >/dev/null 2>&1").c_str()) == 0)
+      return python;
+  return {};
+}
+
+// One documented path: trained in Python, scripted, sampled, evaluated, exported, loaded back.
+TEST_F(Images, ANetworkTrainedInPythonIsSampledAndItsDrawsGoBackIntoIt) {
+  const std::string python = python_with_torch();
+  if (python.empty()) GTEST_SKIP() << "no Python with PyTorch";
+  const std::string examples = SMILE_SOURCE_DIR "/examples/python_network/";
+  const std::string network = (folder / "network.pt").string(), log = (folder / "log").string();
+  const auto call = [&](const std::string& command) {
+    return std::system((python + " " + command + " >" + log + " 2>&1").c_str());
+  };
+  ASSERT_EQ(call(examples + "train.py " + data + " " + network + " --epochs 6"), 0) << content_of(log);
+  const auto text =
+      replaced(replaced(lenet_config(data), "model: LeNet\n  activation: gelu",
+                        "model: torchscript\n  path: " + network),
+               "max_epochs: 6\n    batch_size: 32\n    optimizer_config: {name: adamw, parameters: "
+               "{learning_rate: 0.003}}",
+               "warmstart_files: [" + network + "]");
+  const auto config = folder.write("config.yaml", text + "evaluations: [PredPerf, Lppd, PredSaver]\n");
+  const fs::path run = folder / "run";
+  const Outcome outcome = smile({"run", config, "--out", run, "--quiet"});
+  ASSERT_EQ(outcome.status, 0) << outcome.error << "\n" << text;
+  EXPECT_GT(metric(run, "accuracy"), 0.8);
+  const json parameters = json::parse(content_of(run / "parameters.json"));
+  EXPECT_EQ(parameters.front()["name"], "features.0.weight");
+  EXPECT_EQ(
+      call(examples + "load_draw.py " + run.string() + " " + network + " " + data + " --chain 1 --draw 5"), 0)
+      << content_of(log);
+
+  const auto script = [&](const std::string& module, const std::string& file) {
+    return call("-c \"import torch; n = torch.nn; torch.jit.script(" + module + ").save('" + file + "')\"");
+  };
+  for (const auto& [module, expected] :
+       {std::pair<std::string, std::string>{
+            "n.Sequential(n.Flatten(), n.Linear(144, 8), n.BatchNorm1d(8), n.Linear(8, 4))",
+            "layer 2: BatchNorm1d in training mode"},
+        {"n.Sequential(n.Flatten(), n.Dropout(0.3), n.Linear(144, 4))", "layer 1: Dropout is active"},
+        {"n.Sequential(n.Flatten(), n.Linear(144, 3))", "the task needs 4"},
+        {"n.Sequential(n.Flatten(), n.Linear(99, 4))", "the network does not take these data"}}) {
+    const std::string file = (folder / "refused.pt").string();
+    ASSERT_EQ(script(module, file), 0) << content_of(log);
+    const Outcome refused = smile({"run", config, "--out", folder / "never", "--quiet", "--set",
+                                   "model.path=" + file, "--set", "training.warmstart.warmstart_files=null"});
+    EXPECT_EQ(refused.status, 2) << refused.error;
+    EXPECT_TRUE(refused.is_one_line_error()) << refused.error;
+    EXPECT_NE(refused.error.find(expected), std::string::npos) << refused.error;
+  }
+}
+
+}  // namespace
+}  // namespace smile::test
