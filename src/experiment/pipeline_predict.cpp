@@ -32,7 +32,8 @@ constexpr std::size_t kBlockBytes = std::size_t{32} << 20, kMostRows = 4096;
 /// A block of rows goes in, lines of the result come out.
 class RowPredictor {
  public:
-  RowPredictor(const StoredRun& run, std::size_t threads) : run_(run), e_(run.experiment), threads_(threads) {}
+  RowPredictor(const StoredRun& run, std::size_t threads)
+      : run_(run), e_(run.experiment), threads_(threads) {}
   virtual ~RowPredictor() = default;
 
   virtual experiment::PredictionColumns columns() const = 0;
