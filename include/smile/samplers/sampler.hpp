@@ -9,7 +9,7 @@
 
 #include "smile/archive.hpp"
 #include "smile/kernels/lanes_of_one.hpp"
-#include "smile/samplers/refusal.hpp"
+#include "smile/refusal.hpp"
 #include "smile/targets/target.hpp"
 
 namespace smile {

@@ -33,7 +33,7 @@
 #include "smile/dynamics/splitting.hpp"
 #include "smile/kernels/host_vector.hpp"
 #include "smile/kernels/lanes_of_one.hpp"
-#include "smile/samplers/refusal.hpp"
+#include "smile/refusal.hpp"
 #include "smile/targets/analytical.hpp"
 #include "smile/targets/target.hpp"
 

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "hwy/contrib/math/math-inl.h"
-#include "smile/samplers/refusal.hpp"
+#include "smile/refusal.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace smile::HWY_NAMESPACE {
