@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <atomic>
-#include <csignal>
 #include <memory>
 
 #include "commands.hpp"
+#include "interrupt.hpp"
 #include "progress_printer.hpp"
 #include "smile/experiment/analytic.hpp"
 #include "smile/report/analytic_report.hpp"
@@ -19,25 +18,13 @@ struct AnalyticArguments {
   bool quiet = false;
 };
 
-/// Exit status after an interrupt, as shells give it.
-constexpr int kInterrupted = 130;
-
-std::atomic<bool> analytic_stopped{false};
-/// A second signal ends the program at once; what is in the ledger stays.
-void stop_analytic(int signal) {
-  analytic_stopped = true;
-  std::signal(signal, SIG_DFL);
-}
-
 int analytic(const AnalyticArguments& arguments) {
   const AnalyticConfig config = load_analytic_config(arguments.config);
   AnalyticRunOptions options;
   options.threads = arguments.threads;
-  options.stop = &analytic_stopped;
+  options.stop = stop_on_interrupt();
   ProgressPrinter printer;
   if (!arguments.quiet) options.on_progress = [&](const Progress& progress) { printer.show(progress); };
-  std::signal(SIGINT, stop_analytic);
-  std::signal(SIGTERM, stop_analytic);
   const std::filesystem::path folder = arguments.out.empty()
                                            ? std::filesystem::path(config.saving_dir) / config.experiment_name
                                            : std::filesystem::path(arguments.out);
@@ -47,7 +34,7 @@ int analytic(const AnalyticArguments& arguments) {
     fmt::print(stderr,
                "error: {}: interrupted, finished chains are kept in {}; go on with the same command\n",
                arguments.config, options.ledger.string());
-    return kInterrupted;
+    return 1;
   }
   write_analytic_report(report, folder);
   std::error_code ignored;

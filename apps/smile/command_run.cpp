@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "interrupt.hpp"
 #include "progress_printer.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/pipeline.hpp"
@@ -14,14 +15,7 @@
 namespace smile::program {
 namespace {
 
-std::atomic<bool> stop_requested{false};
 std::atomic<bool> snapshot_requested{false};
-
-extern "C" void request_stop(int signal) {
-  stop_requested.store(true);
-  // A second Ctrl-C ends the program at once.
-  std::signal(signal, SIG_DFL);
-}
 
 extern "C" void request_snapshot(int) {
   snapshot_requested.store(true);
@@ -53,7 +47,7 @@ int run(const RunArguments& arguments) {
   options.out = arguments.out;
   options.threads = arguments.threads;
   options.resume = arguments.resume;
-  options.stop = &stop_requested;
+  options.stop = stop_on_interrupt();
   const Config config = load_config(arguments.config, settings);
   ProgressPrinter printer;
   if (!arguments.quiet) {
@@ -65,8 +59,6 @@ int run(const RunArguments& arguments) {
               SIG_IGN);  // a file at its size limit is an error of the write, not the end of the program
   options.snapshot = &snapshot_requested;
   std::signal(SIGUSR1, request_snapshot);
-  std::signal(SIGINT, request_stop);
-  std::signal(SIGTERM, request_stop);
 
   if (!arguments.search.empty()) {
     options.on_run_done = [&](const RunSummary& run) {

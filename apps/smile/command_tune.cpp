@@ -1,24 +1,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <atomic>
-#include <csignal>
 #include <memory>
 
 #include "commands.hpp"
+#include "interrupt.hpp"
 #include "progress_printer.hpp"
-#include "smile/error.hpp"
 #include "smile/experiment/tune.hpp"
 
 namespace smile::program {
 namespace {
-
-std::atomic<bool> tune_stop_requested{false};
-
-extern "C" void request_tune_stop(int signal) {
-  tune_stop_requested.store(true);
-  std::signal(signal, SIG_DFL);  // a second Ctrl-C ends the program at once
-}
 
 struct TuneArguments : ConfigArguments, TuneOptions {
   bool quiet = false;
@@ -27,23 +18,14 @@ struct TuneArguments : ConfigArguments, TuneOptions {
 int tune(const TuneArguments& arguments) {
   const Config config = load_config(arguments.config, arguments.settings());
   TuneOptions options = arguments;
-  options.stop = &tune_stop_requested;
+  options.stop = stop_on_interrupt();
   ProgressPrinter printer;
   if (!arguments.quiet) {
     print_warnings(config.warnings);
     options.on_progress = [&](const Progress& progress) { printer.show(progress); };
     options.on_message = [&](const std::string& text) { printer.message(text); };
   }
-  std::signal(SIGINT, request_tune_stop);
-  std::signal(SIGTERM, request_tune_stop);
-  TuneSummary summary;
-  try {
-    summary = tune_step_size(config, options);
-  } catch (const Error& error) {
-    if (!tune_stop_requested) throw;
-    fmt::print(stderr, "error: {}\n", error.what());
-    return 130;
-  }
+  const TuneSummary summary = tune_step_size(config, options);
   if (!arguments.quiet)
     for (const auto& remark : summary.remarks) printer.message("warning: " + remark);
   fmt::print("{}", tune_table(summary));

@@ -41,8 +41,7 @@ int main(int argc, char** argv) {
       "Samples the posterior of Bayesian neural networks with stochastic microcanonical Langevin dynamics.",
       "smile"};
   program.set_version_flag("--version", "smile " SMILE_VERSION);
-  program.footer(
-      "Exit status: 0 done, 1 a run failed, 2 wrong usage or configuration, 130 interrupted (analytic).");
+  program.footer("Exit status: 0 done, 1 a run failed or was interrupted, 2 wrong usage or configuration.");
   program.require_subcommand(1);
   smile::program::Action action;
   smile::program::add_run(program, action);
