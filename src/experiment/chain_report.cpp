@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numbers>
 
 #include "smile/statistics/summaries.hpp"
 
@@ -13,9 +14,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// A chain whose training log-likelihood per observation lies this much (nats) below the median of the chains
-/// has left the region where the others are.
-constexpr double kBlownUpDeficit = 0.5;
+/// A chain that is this much (nats) less likely in a training row than the median of the chains has left the
+/// region where the others are. The same of a test row against its member: the average over a sound chain's
+/// draws is hardly ever worse than the one network it began with.
+constexpr double kDeficit = 0.5;
 
 ordered_json number(double value) {
   if (std::isnan(value)) return nullptr;
@@ -70,51 +72,81 @@ ordered_json json_of(const EnergyErrors& energy, const ChainMonitor& monitor) {
 
 }  // namespace
 
-BlownUp blown_up(std::span<const ChainRecord> records, std::span<const ChainScore> scores,
-                 std::size_t observations) {
+TrainingRows training_rows_of(const DatasetInfo& info, bool scaled) {
+  TrainingRows rows;
+  if (info.text) {
+    const TextInfo& text = *info.text;  // an observation is a window
+    rows.count = std::size_t(std::lround(double(text.train_end - text.train_begin) / double(text.context)));
+    rows.nothing_learned = -double(text.context) * std::log(double(text.vocabulary.size()));
+    return rows;
+  }
+  rows.count = info.train_rows.size();
+  if (info.labels.classes() > 0)
+    rows.nothing_learned = -std::log(double(info.labels.classes()));
+  else if (scaled)
+    rows.nothing_learned = -0.5 * (std::log(2 * std::numbers::pi) + 1);  // mean 0 and spread 1
+  return rows;
+}
+
+AstrayChains find_astray(std::span<const ChainRecord> records, std::span<const ChainScore> scores,
+                         const TrainingRows& rows) {
   std::vector<double> likelihoods, errors;
   for (const auto& record : records)
-    if (record.status == ChainStatus::complete && std::isfinite(record.monitor.training_log_likelihood))
-      likelihoods.push_back(record.monitor.training_log_likelihood / double(observations));
+    if (const double own = rows.per_row(record.monitor.training_log_likelihood);
+        record.status == ChainStatus::complete && std::isfinite(own))
+      likelihoods.push_back(own);
   for (const auto& score : scores)
     if (std::isfinite(score.rmse)) errors.push_back(score.rmse);
   const double usual = likelihoods.empty() ? NAN : quantile(likelihoods, 0.5);
   const double usual_error = errors.empty() ? NAN : quantile(errors, 0.5);
-  BlownUp out{{}, usual};
+  AstrayChains out{{}, usual};
   for (std::size_t i = 0; i < records.size(); ++i) {
-    const double own = records[i].monitor.training_log_likelihood / double(observations);
+    Astray& astray = out.chains.emplace_back();
+    if (records[i].status != ChainStatus::complete) continue;
+    const ChainScore& score = scores[i];
+    const double own = rows.per_row(records[i].monitor.training_log_likelihood);
     // What is not a number compares as false: it has to be asked for.
-    const bool poor = !std::isfinite(own) || usual - own > kBlownUpDeficit;
-    const bool has_score = scores[i].draws > 0;
-    const bool off = has_score && (!std::isfinite(scores[i].lppd) || scores[i].rmse > 2 * usual_error ||
-                                   (!errors.empty() && !std::isfinite(scores[i].rmse)));
-    out.chains.push_back(records[i].status == ChainStatus::complete && (poor || off));
+    const bool poor = rows.count > 0 && (!std::isfinite(own) || usual - own > kDeficit);
+    const bool off = score.draws > 0 && (!std::isfinite(score.lppd) || score.rmse > 2 * usual_error ||
+                                         (!errors.empty() && !std::isfinite(score.rmse)));
+    astray.apart = poor || off;
+    astray.worse_than_nothing = own < rows.nothing_learned;
+    astray.worse_than_start = score.draws > 0 && score.start_lppd - score.lppd > kDeficit;
   }
   return out;
 }
 
 std::vector<std::string> chain_warnings(std::span<const ChainRecord> records,
-                                        std::span<const ChainScore> scores, std::size_t observations) {
+                                        std::span<const ChainScore> scores, const TrainingRows& rows) {
+  constexpr const char* kMend = "; lower step_size or turn_angle, or look at trace/";
   std::vector<std::string> warnings;
-  const BlownUp off = blown_up(records, scores, observations);
+  const AstrayChains astray = find_astray(records, scores, rows);
   std::vector<std::pair<std::string, std::vector<std::uint32_t>>> findings;
+  const auto also = [&](const std::string& finding, std::uint32_t chain) {
+    auto known =
+        std::find_if(findings.begin(), findings.end(), [&](const auto& f) { return f.first == finding; });
+    if (known == findings.end()) known = findings.insert(findings.end(), {finding, {}});
+    known->second.push_back(chain);
+  };
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto& record = records[i];
     if (record.status == ChainStatus::failed)
       warnings.push_back(fmt::format("chain {} failed and is left out: {}", record.chain, record.reason));
-    const double own = record.monitor.training_log_likelihood / double(observations);
-    if (off.chains[i])
-      warnings.push_back(
-          fmt::format("chain {} has blown up: training log-likelihood per row {:.2f} (median of chains "
-                      "{:.2f}), |theta|^2/d {:.2g}"
-                      "; lower step_size or turn_angle, or look at trace/",
-                      record.chain, own, off.usual_likelihood, record.monitor.squared_norm_per_dim));
-    for (const auto& finding : record.findings) {
-      auto known =
-          std::find_if(findings.begin(), findings.end(), [&](const auto& f) { return f.first == finding; });
-      if (known == findings.end()) known = findings.insert(findings.end(), {finding, {}});
-      known->second.push_back(record.chain);
-    }
+    if (astray.chains[i].apart)
+      warnings.push_back(fmt::format(
+          "chain {} has blown up: training log-likelihood per row {:.2f} (median of chains {:.2f}), "
+          "|theta|^2/d {:.2g}{}",
+          record.chain, rows.per_row(record.monitor.training_log_likelihood), astray.usual_likelihood,
+          record.monitor.squared_norm_per_dim, kMend));
+    if (astray.chains[i].worse_than_nothing)
+      also(fmt::format("the training rows are less likely than without a network ({:.2f} nats a row){}",
+                       rows.nothing_learned, kMend),
+           record.chain);
+    else if (astray.chains[i].worse_than_start)
+      also(fmt::format("the test LPPD is more than {} nats below that of the member it started from{}",
+                       kDeficit, kMend),
+           record.chain);
+    for (const auto& finding : record.findings) also(finding, record.chain);
   }
   for (const auto& [finding, chains] : findings)
     warnings.push_back(chains.size() == 1 ? fmt::format("chain {}: {}", chains[0], finding)
@@ -147,6 +179,7 @@ std::string chains_json(std::span<const ChainRecord> records, std::span<const Ch
                      : NAN)},
          {"test_lppd", number(scores[i].lppd)},
          {"test_rmse", number(scores[i].rmse)},
+         {"start_test_lppd", number(scores[i].start_lppd)},
          {"training_log_likelihood", number(monitor.training_log_likelihood)},
          {"position_norm2_per_dim", number(monitor.squared_norm_per_dim)},
          {"step_size_first", number(monitor.first_step_size)},

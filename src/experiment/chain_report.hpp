@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "smile/data/dataset.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
 
 namespace smile::experiment {
@@ -16,23 +17,43 @@ struct ChainScore {
   std::size_t draws = 0;
   double lppd = std::numeric_limits<double>::quiet_NaN();
   double rmse = std::numeric_limits<double>::quiet_NaN();
+  double start_lppd = std::numeric_limits<double>::quiet_NaN();  ///< of the member it started from, alone
 };
 using ChainScores = std::vector<ChainScore>;
 
-/// Which complete chains have left the region where the others are: a training log-likelihood or test metrics
-/// far from the others', or not numbers at all.
-struct BlownUp {
-  std::vector<bool> chains;     ///< one a record
-  double usual_likelihood = 0;  ///< median over the complete chains, per observation
-};
-BlownUp blown_up(std::span<const ChainRecord> records, std::span<const ChainScore> scores,
-                 std::size_t observations);
+/// What the training rows say of chains.
+struct TrainingRows {
+  std::size_t count = 0;  ///< N, to compare log-likelihoods per row; 0: not known
+  /// Log-likelihood of a row where nothing is learned: equal classes, or mean and spread of the targets. NaN:
+  /// not known.
+  double nothing_learned = std::numeric_limits<double>::quiet_NaN();
 
-/// Failed and blown-up chains and the findings of samplers and monitors, one sentence each; the same finding
-/// of many chains is said once.
-/// @param observations  N, to compare training log-likelihoods per observation
+  double per_row(double log_likelihood) const {
+    return count > 0 ? log_likelihood / double(count) : std::numeric_limits<double>::quiet_NaN();
+  }
+};
+/// @param scaled  whether regression targets were standardised
+TrainingRows training_rows_of(const DatasetInfo& info, bool scaled);
+
+/// Where a complete chain has gone. The comparison with other chains shows a single bad one, those with the
+/// start and with no network at all show when all are bad.
+struct Astray {
+  bool apart = false;  ///< training log-likelihood or test metrics far from the others', or no numbers
+  bool worse_than_nothing = false;  ///< the training rows are less likely than under no network at all
+  bool worse_than_start = false;    ///< test LPPD far below that of the member it started from
+  bool any() const { return apart || worse_than_nothing || worse_than_start; }
+};
+struct AstrayChains {
+  std::vector<Astray> chains;   ///< one a record
+  double usual_likelihood = 0;  ///< median over the complete chains, of a training row
+};
+AstrayChains find_astray(std::span<const ChainRecord> records, std::span<const ChainScore> scores,
+                         const TrainingRows& rows);
+
+/// Failed chains, chains astray and the findings of samplers and monitors, one sentence each; the same
+/// finding of many chains is said once.
 std::vector<std::string> chain_warnings(std::span<const ChainRecord> records,
-                                        std::span<const ChainScore> scores, std::size_t observations);
+                                        std::span<const ChainScore> scores, const TrainingRows& rows);
 
 /// eval/chains.json
 std::string chains_json(std::span<const ChainRecord> records, std::span<const ChainScore> scores);

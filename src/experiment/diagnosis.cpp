@@ -48,7 +48,7 @@ double number(const json& object, const char* key) {
 struct Context {
   SamplerConfig sampler;
   std::string resume;
-  std::size_t observations = 0;  ///< 0: not known
+  experiment::TrainingRows rows;
   json diagnostics, chains, metrics, sampling;
 
   bool has_guardrail() const {
@@ -59,10 +59,12 @@ struct Context {
 
 Context context_of(const fs::path& run) {
   Context c;
-  c.sampler = load_config((run / "config.yaml").string()).training.sampler;
+  const Config config = load_config((run / "config.yaml").string());
+  c.sampler = config.training.sampler;
   c.resume = inspect_run(run).resume_command();
   try {
-    c.observations = load_dataset_info(run / "dataset_splits.npz").train_rows.size();
+    c.rows =
+        experiment::training_rows_of(load_dataset_info(run / "dataset_splits.npz"), config.data.normalize);
   } catch (const Error&) {
     // Then nothing is said per row.
   }
@@ -104,7 +106,7 @@ Chains chains_of(const fs::path& run, const Context& c) {
       const auto i = std::size_t(chain.value("chain", 0));
       if (i < count)
         out.scores[i] = {chain.value("draws_evaluated", std::size_t{0}), number(chain, "test_lppd"),
-                         number(chain, "test_rmse")};
+                         number(chain, "test_rmse"), number(chain, "start_test_lppd")};
     }
   return out;
 }
@@ -115,7 +117,8 @@ void put_numbers(ChainDiagnosis& d, const ChainRecord& r, const experiment::Chai
   d.chain = r.chain;
   d.steps = r.step, d.warmup_steps = r.warmup_steps, d.total_steps = r.total_steps, d.draws = r.stored;
   d.test_lppd = score.lppd;
-  if (c.observations > 0) d.training_log_likelihood = m.training_log_likelihood / double(c.observations);
+  d.start_test_lppd = score.start_lppd;
+  d.training_log_likelihood = c.rows.per_row(m.training_log_likelihood);
   d.squared_norm_per_dim = m.squared_norm_per_dim;
   if (m.sampling.steps > 0) d.reset_frequency = double(m.sampling.refused()) / double(m.sampling.steps);
   if (c.has_guardrail()) d.expected_reset_frequency = 1 - c.sampler.smile_tuning.reset_prob;
@@ -179,7 +182,7 @@ class Judge {
  public:
   Judge(ChainDiagnosis& d, const ChainRecord& r, const Context& c) : d_(d), r_(r), c_(c) {}
 
-  void judge(const std::string& damage, bool blown_up, double usual_likelihood) {
+  void judge(const std::string& damage, const experiment::Astray& astray, double usual_likelihood) {
     if (!damage.empty())
       add(Weight::failure, "damaged", damage,
           "restore the files from a copy, or remove this chain's checkpoint and run it anew: " + c_.resume);
@@ -187,13 +190,7 @@ class Judge {
       add(Weight::failure, "failed", r_.reason,
           r_.monitor.steps > 0 ? against_nonfinite(r_.monitor.main_cause(), chooses_step()) : "");
     if (d_.steps == 0) return;
-    if (blown_up && r_.status == ChainStatus::complete)
-      add(Weight::warning, "blown-up",
-          fmt::format(
-              "it has left the region of the others: log-likelihood of a training row {:.3g} (median of "
-              "the chains {:.3g}), |theta|^2/d {:.3g}",
-              d_.training_log_likelihood, usual_likelihood, d_.squared_norm_per_dim),
-          chooses_step() ? "lower turn_angle" : "lower step_size");
+    region(astray, usual_likelihood);
     refusals();
     energy();
     step_size();
@@ -210,6 +207,30 @@ class Judge {
   }
   void add(Weight weight, const char* code, std::string text, std::string advice) {
     d_.findings.push_back({weight, code, std::move(text), std::move(advice)});
+  }
+
+  /// Whether it is where networks fit the data.
+  void region(const experiment::Astray& astray, double usual_likelihood) {
+    const std::string advice = chooses_step() ? "lower turn_angle" : "lower step_size by a factor of 3 to 10";
+    if (astray.apart)
+      add(Weight::warning, "blown-up",
+          fmt::format(
+              "it has left the region of the others: log-likelihood of a training row {:.3g} (median of "
+              "the chains {:.3g}), |theta|^2/d {:.3g}",
+              d_.training_log_likelihood, usual_likelihood, d_.squared_norm_per_dim),
+          advice);
+    if (astray.worse_than_nothing)
+      add(Weight::warning, "worse-than-nothing",
+          fmt::format("its last state fits the training rows worse than no network at all: log-likelihood of "
+                      "a row {:.3g}, where {:.3g} needs nothing learned",
+                      d_.training_log_likelihood, c_.rows.nothing_learned),
+          advice);
+    if (astray.worse_than_start)
+      add(Weight::warning, "worse-than-member",
+          fmt::format("its draws predict the test rows far worse (LPPD {:.3f}) than the member it started "
+                      "from ({:.3f})",
+                      d_.test_lppd, d_.start_test_lppd),
+          advice + "; if that does not help, the prior does not fit the network");
   }
 
   void refusals() {
@@ -383,8 +404,7 @@ RunDiagnosis diagnose_run(const fs::path& run) {
   require_known_run(run);
   const Context c = context_of(run);
   const Chains chains = chains_of(run, c);
-  const auto blown_up =
-      experiment::blown_up(chains.records, chains.scores, std::max<std::size_t>(1, c.observations));
+  const auto astray = experiment::find_astray(chains.records, chains.scores, c.rows);
   RunDiagnosis out;
   out.directory = run.string();
   if (const auto state = read_run_state(run)) out.status = state->status;
@@ -394,7 +414,7 @@ RunDiagnosis diagnose_run(const fs::path& run) {
     put_numbers(d, record, chains.scores[i], c);
     put_convergence(d, c.diagnostics);
     d.energy_over_time = experiment::energy_windows(run, record.chain);
-    Judge(d, record, c).judge(chains.damage[i], blown_up.chains[i], blown_up.usual_likelihood);
+    Judge(d, record, c).judge(chains.damage[i], astray.chains[i], astray.usual_likelihood);
     d.verdict = verdict_of(d, record);
     out.chains.push_back(std::move(d));
   }

@@ -64,6 +64,7 @@ ordered_json json_of(const ChainDiagnosis& d) {
           {"total_steps", d.total_steps},
           {"draws", d.draws},
           {"test_lppd", number(d.test_lppd)},
+          {"start_test_lppd", number(d.start_test_lppd)},
           {"training_log_likelihood_per_row", number(d.training_log_likelihood)},
           {"squared_norm_per_dim", number(d.squared_norm_per_dim)},
           {"reset_frequency", number(d.reset_frequency)},

@@ -146,8 +146,10 @@ double residual_sd(Predictor& network, std::span<const double> targets, const Ho
   return std::sqrt(sum / double(means.size()));
 }
 
-/// Phase `ensemble_initialization`: the warm-started networks alone.
-void evaluate_members(Evaluation& evaluation, const std::vector<HostVector<float>>& members) {
+/// Phase `ensemble_initialization`: the warm-started networks alone; each chain's own start goes into
+/// `scores`.
+void evaluate_members(Evaluation& evaluation, const std::vector<HostVector<float>>& members,
+                      ChainScores& scores) {
   const Experiment& e = evaluation.e;
   const auto set = [&](const std::string& name, double value) { evaluation.table.ensemble(name, value); };
   const auto network = e.network->predictor();
@@ -162,6 +164,11 @@ void evaluate_members(Evaluation& evaluation, const std::vector<HostVector<float
       if (e.valid.rows > 0) residuals.push_back(residual_sd(*network, e.valid.targets, member));
     }
     const auto m = evaluate_deep_ensemble(e.test.targets, means, residuals);
+    for (std::size_t i = 0; i < residuals.size(); ++i)
+      scores[i].start_lppd =
+          evaluate_deep_ensemble(e.test.targets, std::span<const double>(means).subspan(i * rows, rows),
+                                 std::span<const double>(residuals).subspan(i, 1))
+              .lppd_residual;
     set("LPPD", m.lppd_residual);
     set("LPPD, spread of members", m.lppd_spread);
     set("RMSE", m.rmse);
@@ -173,15 +180,19 @@ void evaluate_members(Evaluation& evaluation, const std::vector<HostVector<float
       network->predict(Part::test, members[i], outputs);
       predictive.add(i, 0, members[i].span(), outputs);
     }
+    std::vector<double> chainwise;
     if (e.is_regression()) {
       const auto m = predictive.regression().metrics();
       put_regression(m, set);
       json = to_json(m);
+      chainwise = m.lppd.chainwise;
     } else {
       const auto m = predictive.classification().metrics();
       put_classification(m, set);
       json = to_json(m);
+      chainwise = m.lppd.chainwise;
     }
+    for (std::size_t i = 0; i < chainwise.size(); ++i) scores[i].start_lppd = chainwise[i];
   }
   write_file_atomically(evaluation.file("ensemble_initialization.json"), json + "\n");
 }
@@ -491,8 +502,12 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
   }
   if (e.out_of_distribution)
     evaluate_out_of_distribution(evaluation, *e.out_of_distribution, chains, predictive, threads);
-  for (std::size_t i = 0; i < chains.size(); ++i)
-    scores[chains[i].chain] = {chains[i].count, lppd[i], rmse.empty() ? kNone : rmse[i]};
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    ChainScore& score = scores[chains[i].chain];
+    score.draws = chains[i].count;
+    score.lppd = lppd[i];
+    score.rmse = rmse.empty() ? kNone : rmse[i];
+  }
   if (wants(wanted, "LppdCum")) evaluate_orderings(evaluation, predictive, chains.size());
   if (diagnosing) diagnose_draws(evaluation, chains, f, threads);
   summary.draws = total;
@@ -546,7 +561,7 @@ bool evaluate(const Experiment& e, const RunDirectory& directory, const RunOptio
   ChainScores scores(e.chains());
   bool all = true;
   if (wants(phases, "ensemble_initialization"))
-    evaluate_members(evaluation, read_members(directory.path(), e.chains(), e.member_dimension()));
+    evaluate_members(evaluation, read_members(directory.path(), e.chains(), e.member_dimension()), scores);
   if (wants(phases, "sampling")) all = evaluate_draws(evaluation, records, summary, scores);
   if (!all) return false;
   summary.chains = records.size();
@@ -560,7 +575,7 @@ bool evaluate(const Experiment& e, const RunDirectory& directory, const RunOptio
         fmt::format("chain {} is incomplete ({} of {} steps)", record.chain, record.step,
                     record.total_steps > 0 ? record.total_steps : plan.warmup_steps + plan.sampling_steps));
   }
-  for (const auto& text : chain_warnings(records, scores, e.observations()))
+  for (const auto& text : chain_warnings(records, scores, training_rows_of(e.info, e.config.data.normalize)))
     evaluation.warnings.push_back(text);
   write_file_atomically(evaluation.file("chains.json"), chains_json(records, scores));
   summary.metrics = evaluation.table.rows;

@@ -46,6 +46,7 @@ struct ChainDiagnosis {
   Verdict verdict = Verdict::sound;
   std::uint64_t steps = 0, warmup_steps = 0, total_steps = 0, draws = 0;
   double test_lppd = kNone;
+  double start_test_lppd = kNone;           ///< of the member it started from, alone
   double training_log_likelihood = kNone;   ///< a training row, of the last state
   double squared_norm_per_dim = kNone;      ///< ‖θ‖²/d of the last state
   double reset_frequency = kNone;           ///< refused steps of the sampling phase, as a fraction

@@ -8,6 +8,7 @@
 
 #include "ensemble/checkpoint.hpp"
 #include "experiment/provenance.hpp"
+#include "smile/data/dataset.hpp"
 #include "smile/data/npy.hpp"
 #include "smile/ensemble/draw_check.hpp"
 #include "support/temporary_folder.hpp"
@@ -25,6 +26,9 @@ class Diagnosis : public testing::Test {
         "    name: psmile\n    step_size: 0.01\n    n_chains: 4\n    warmup_steps: 1000\n    n_samples: "
         "5000\n");
     folder.write("status.json", "{\"status\": \"complete\", \"version\": \"" + provenance::version() + "\"}");
+    DatasetInfo info;
+    info.train_rows.resize(100);
+    save_dataset_info(info, folder / "dataset_splits.npz");
     for (const char* name : {"checkpoint", "samples", "eval"})
       std::filesystem::create_directories(folder / name);
     for (std::uint32_t c = 0; c < 4; ++c) {
@@ -43,7 +47,7 @@ class Diagnosis : public testing::Test {
       m.first_step_size = m.warmup_end_step_size = m.last_step_size = 0.01;
       m.smallest_step_size = 0.008, m.largest_step_size = 0.02;
       m.gamma_shape = 2, m.gamma_scale = 1;
-      m.training_log_likelihood = -1 - 0.01 * c;
+      m.training_log_likelihood = -100 - c;
     }
   }
 
@@ -110,7 +114,7 @@ TEST_F(Diagnosis, HoldsResetsAgainstKappaWhereTheCountCanTell) {
 TEST_F(Diagnosis, NamesWhatWentWrongWithAChain) {
   monitor(0).sampling.refusals = {1000, 4000};                             // hardly moves
   monitor(1).smallest_step_size = 9e-5, monitor(1).last_step_size = 1e-4;  // drifted
-  monitor(2).training_log_likelihood = -3;                                 // far from the others
+  monitor(2).training_log_likelihood = -300;                               // far from the others
   monitor(3).sampling.refusals = {4700, 100, 0, 200, 0, 0};                // gradients not finite
   chain(0);
   EXPECT_TRUE(find(diagnosis.chains[0].findings, "stuck")) << to_text(diagnosis);
@@ -128,6 +132,31 @@ TEST_F(Diagnosis, NamesWhatWentWrongWithAChain) {
   EXPECT_EQ(divergences->weight, Finding::Weight::warning);
   for (const ChainDiagnosis& d : diagnosis.chains) EXPECT_EQ(d.verdict, Verdict::doubtful) << d.chain;
   EXPECT_NE(to_text(diagnosis).find("0 of 4 chains are sound; doubtful: 0, 1, 2, 3"), std::string::npos);
+}
+
+TEST_F(Diagnosis, NamesChainsThatAllWentTheSameWrongWay) {
+  for (std::uint32_t c = 0; c < 4; ++c) monitor(c).training_log_likelihood = -250;
+  chain(0);
+  EXPECT_EQ(diagnosis.count(Verdict::doubtful), 4u) << to_text(diagnosis);
+  EXPECT_FALSE(find(diagnosis.chains[0].findings, "blown-up"));
+  const Finding* nothing = find(diagnosis.chains[0].findings, "worse-than-nothing");
+  ASSERT_TRUE(nothing);
+  EXPECT_NE(nothing->text.find("a row -2.5, where -1.42 needs nothing learned"), std::string::npos)
+      << nothing->text;
+}
+
+TEST_F(Diagnosis, HoldsAChainAgainstItsOwnMember) {
+  folder.write("eval/chains.json", R"([
+    {"chain": 0, "draws_evaluated": 8, "test_lppd": -0.4, "test_rmse": 0.4, "start_test_lppd": -0.8},
+    {"chain": 1, "draws_evaluated": 8, "test_lppd": -0.9, "test_rmse": 0.4, "start_test_lppd": -0.8},
+    {"chain": 2, "draws_evaluated": 8, "test_lppd": -1.4, "test_rmse": 0.5, "start_test_lppd": -0.8},
+    {"chain": 3, "draws_evaluated": 8, "test_lppd": -0.4, "test_rmse": 0.4}])");
+  chain(0);
+  EXPECT_EQ(diagnosis.count(Verdict::sound), 3u) << to_text(diagnosis);
+  const Finding* member = find(diagnosis.chains[2].findings, "worse-than-member");
+  ASSERT_TRUE(member);
+  EXPECT_NE(member->text.find("(LPPD -1.400) than the member it started from (-0.800)"), std::string::npos)
+      << member->text;
 }
 
 TEST_F(Diagnosis, TellsUnfinishedAndFailedChainsApart) {
