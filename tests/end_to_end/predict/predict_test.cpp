@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "../pipeline/program.hpp"
@@ -156,7 +157,18 @@ TEST_F(Predict, CoverageOfTheTestRowsAgreesWithAnIndependentComputation) {
   EXPECT_NEAR(printed("LPPD"), log_density, 2e-4) << outcome.out;
   EXPECT_NEAR(printed("RMSE, own unit"), std::sqrt(squares), 2e-4) << outcome.out;
 
-  // What the report shows comes from predictive draws, one a stored draw: 300 of them place an end of the
+  // The intervals that were written, and the number on the report's first screen: the same.
+  std::size_t inside = 0;
+  for (std::size_t i = 0; i < table.size(); ++i)
+    inside += predicted.at("q0.05")[i] <= table[i][5] && table[i][5] <= predicted.at("q0.95")[i];
+  EXPECT_EQ(inside, covered);
+  const std::string report = content_of(run() / "report.html");
+  std::smatch shown;
+  ASSERT_TRUE(std::regex_search(report, shown,
+                                std::regex("90 % intervals hold</div><div class=\"value\">([0-9.]+) %")));
+  EXPECT_NEAR(std::stod(shown[1]), 100 * coverage, 0.051);
+
+  // The table of metrics has it from predictive draws, one a stored draw: 300 of them place an end of the
   // interval to within 0.013 of its probability (standard error), its ends together move few of 301 rows.
   for (const auto& row : json::parse(content_of(run() / "eval/metrics.json"))["metrics"]) {
     if (row["name"] == "coverage of 90 % intervals") {
@@ -166,7 +178,7 @@ TEST_F(Predict, CoverageOfTheTestRowsAgreesWithAnIndependentComputation) {
       EXPECT_NEAR(row["sampling"], log_density, 1e-4);
     }
   }
-  EXPECT_NE(content_of(run() / "report.html").find("coverage of 90 % intervals"), std::string::npos);
+  EXPECT_NE(report.find("coverage of 90 % intervals"), std::string::npos);
 }
 
 TEST_F(Predict, FormatsHoldTheSameNumbers) {
