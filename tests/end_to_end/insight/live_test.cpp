@@ -257,7 +257,7 @@ TEST(Diagnose, NamesTheCauseWhereChainsFailAndWhereTheStepSizeRunsAway) {
   EXPECT_TRUE(any) << document.dump(1);
 }
 
-/// With a Python of SMILE_PYTHON (or python3) that has ArviZ; the vectors say the same without it.
+/// With a Python of SMILE_TEST_PYTHON (or python3) that has ArviZ; the vectors say the same without it.
 TEST(Diagnose, AgreesWithArvizOnTheDrawsOfARun) {
   TemporaryFolder folder;
   const auto config = folder.write("config.yaml", small_config());
@@ -265,7 +265,7 @@ TEST(Diagnose, AgreesWithArvizOnTheDrawsOfARun) {
                    "training.sampler.n_samples=2000"})
                 .status,
             0);
-  const char* python = std::getenv("SMILE_PYTHON");
+  const char* python = std::getenv("SMILE_TEST_PYTHON");
   const std::string command = std::string(python ? python : "python3") + " " + SMILE_SOURCE_DIR +
                               "/scripts/check_against_arviz.py '" + (folder / "run").string() + "' > '" +
                               (folder / "out").string() + "' 2>&1";
