@@ -41,9 +41,14 @@ Config tunable(Config config, std::vector<std::string>& remarks) {
                 "run the configuration as it is");
   if (sampler.scheduler_config_warm.name != "none" || sampler.scheduler_config_samp.name != "none" ||
       sampler.name == "csgld")
-    throw Error(place, "the step size of this sampler follows a schedule, there is no one step to tune",
-                "set scheduler_config_warm.name and scheduler_config_samp.name to none and choose a sampler "
-                "other than csgld");
+    // Short chains are compared in the middle of their way, where a schedule has not come down yet.
+    throw Error(
+        place, "the step size of this sampler follows a schedule, short chains do not see its end",
+        sampler.name == "csgld"
+            ? "tune sgld (--set training.sampler.name=sgld) and take its step for "
+              "scheduler_config_samp.init_step_size"
+            : "tune with scheduler_config_warm.name=none and scheduler_config_samp.name=none, and take "
+              "the step for init_step_size");
   if (sampler.step_size_rule == "turn" && sampler.is_stochastic_microcanonical()) {
     remarks.push_back(fmt::format(
         "{} finds its step size by itself (step_size_rule: turn); what is tuned here is the same sampler "
