@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "smile/error.hpp"
+#include "smile/network/fcn.hpp"
 #include "smile/targets/frozen.hpp"
 #include "smile/targets/task_likelihood.hpp"
 
@@ -96,19 +97,17 @@ void FlatNetwork::read(Tensor out) const {
   }
 }
 
+/// The numbers of the native engine for a network of the same layout.
 void FlatNetwork::initialise(StreamKey key, Tensor out) const {
   torch::NoGradGuard guard;
-  HostVector<float> normals(layout_.size());
-  fill_normals(key, 0, normals.span());
-  const Tensor z = tensor_view(normals.data(), normals.size());
+  HostVector<float> weights;
+  lecun_initialise(layout_, key, weights);
+  out.copy_(tensor_view(weights.data(), weights.size()));
   for (std::size_t k = 0; k < layout_.groups.size(); ++k) {
     const auto& group = layout_.groups[k];
-    const auto begin = std::int64_t(group.offset), end = std::int64_t(group.offset + group.size());
-    const Tensor to = out.slice(0, begin, end);
-    if (group.kind == ParameterKind::weight)
-      to.copy_(z.slice(0, begin, end) * (1 / std::sqrt(double(group.fan_in))));
-    else
-      to.copy_(initial_[k].reshape({-1}));
+    if (group.kind == ParameterKind::weight) continue;
+    out.slice(0, std::int64_t(group.offset), std::int64_t(group.offset + group.size()))
+        .copy_(initial_[k].reshape({-1}));
   }
 }
 
