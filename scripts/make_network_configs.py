@@ -60,9 +60,9 @@ row("lenet", "T6, F7: LeNet on Fashion-MNIST", images("/usr/share/datasets/fashi
     {"samplers": ("T6: the samplers", T6),
      "batch-sizes": ("F7: batch sizes", {"training": {"sampler": {"name": ["smile-naive", "psmile-naive", "psmile"],
                                                                   "batch_size": [64, 128, 512, 2048]}}})})
-row("lenet-small", "T6, F7 reduced: LeNet on 2,000 images of Fashion-MNIST",
-    images("/usr/share/datasets/fashion-mnist", datapoint_limit=2000), LENET,
-    warmstart(0.002, 30, 50, 4), sampler("psmile-auto", 3, 100, 150, 250, 10),
+row("lenet-small", "T6, F7 reduced: LeNet on 4,000 images of Fashion-MNIST",
+    images("/usr/share/datasets/fashion-mnist", datapoint_limit=4000), LENET,
+    warmstart(0.002, 30, 50, 4), sampler("psmile-auto", 2, 100, 300, 600, 20),
     {"samplers": ("T6 reduced", T6),
      "rules": ("fixed step, energy rule and turning-angle rule (spec 1.13) from several starting steps",
                {"training": {"sampler": [{"name": name, "step_size": step}

@@ -76,11 +76,13 @@ def point(name, step=None, **more):
 
 STUDIES = {
     "lenet": lambda: study("LeNet, samplers of T6", "lenet-small", [
-        point("psmile-auto"), point("psmile", 0.01), point("psmile-naive", 0.01), point("smile", 0.001),
-        point("smile-naive", 0.0001), point("sghmc", 0.001), point("sghmc", 1e-6)], "lenet"),
+        point("psmile", 0.001), point("psmile-naive", 0.001), point("smile", 0.001), point("smile-naive", 0.0001),
+        point("psmile", 0.01), point("psmile-naive", 0.01), point("sghmc", 0.001), point("sghmc", 1e-6),
+        point("adasghmc", 0.001), point("psmile-auto")], "lenet"),
     "lenet-rules": lambda: study("LeNet, rules from several starts", "lenet-small", [
-        point("psmile-auto")] + [point(name, step) for step in (1e-4, 1e-2, 1e-1)
-                                 for name in ("psmile-naive", "psmile", "psmile-auto")], "lenet"),
+        point("psmile", 0.001)] + [point(name, step) for name, step in (
+            ("psmile-naive", 1e-4), ("psmile", 1e-4), ("psmile-auto", 1e-4), ("psmile-auto", 1e-2),
+            ("psmile-naive", 1e-1), ("psmile", 1e-1))], "lenet"),
     "resnet7": lambda: study("ResNet-7, F1", "resnet7-small", [
         point("psmile", 0.01), point("psmile-naive", 0.01), point("smile", 0.01), point("smile-naive", 0.01),
         point("psmile", 0.1), point("psmile-naive", 0.1)], "resnet7"),

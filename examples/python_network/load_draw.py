@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Puts one draw of a run back into the network it came from, and compares its outputs with those the run has kept.
 
-    load_draw.py RUN NETWORK.pt FOLDER [--chain 0] [--draw 0]
+    smile export RUN --format safetensors --per-draw --out DRAWS
+    load_draw.py DRAWS/chain-00-draw-000000.safetensors NETWORK.pt FOLDER --outputs RUN/eval/outputs-00.npy
 
-The run was made with `evaluations: [PredSaver]`, so that eval/outputs-KK.npy has the logits of every draw.
+The run was made with `evaluations: [PredSaver]`, so that eval/outputs-KK.npy has the logits of every draw of chain KK.
 """
 import argparse
 import json
 import pathlib
+import re
 
 import numpy
 import torch
@@ -15,34 +17,39 @@ import torch
 from train import load
 
 
-def put_draw(network, run, chain, draw):
-    """The ten lines that matter: names and places of the parameters are in parameters.json."""
-    row = numpy.load(pathlib.Path(run) / f"samples/chain-{chain:02}.npy", mmap_mode="r")[draw]
-    state = network.state_dict()
-    for entry in json.loads((pathlib.Path(run) / "parameters.json").read_text()):
-        size = int(numpy.prod(entry["shape"]))
-        values = row[entry["offset"]:entry["offset"] + size].reshape(entry["shape"])
-        state[entry["name"]] = torch.from_numpy(numpy.array(values)).reshape(state[entry["name"]].shape)
-    network.load_state_dict(state)
+def read_draw(file):
+    """The tensors of a safetensors file of float32 numbers; with the package safetensors: safetensors.torch.load_file."""
+    content = pathlib.Path(file).read_bytes()
+    begin = 8 + int.from_bytes(content[:8], "little")
+    tensors = {}
+    for name, entry in json.loads(content[8:begin]).items():
+        if name != "__metadata__":
+            first, last = entry["data_offsets"]
+            values = numpy.frombuffer(content[begin + first:begin + last], "<f4").reshape(entry["shape"])
+            tensors[name] = torch.from_numpy(values.copy())
+    return tensors
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("run")
+    parser.add_argument("draw")
     parser.add_argument("network")
     parser.add_argument("folder")
-    parser.add_argument("--chain", type=int, default=0)
-    parser.add_argument("--draw", type=int, default=0)
+    parser.add_argument("--outputs", required=True)
     options = parser.parse_args()
     network = torch.jit.load(options.network)
-    put_draw(network, options.run, options.chain, options.draw)
-    kept = numpy.load(pathlib.Path(options.run) / f"eval/outputs-{options.chain:02}.npy", mmap_mode="r")[options.draw]
+    missing, unexpected = network.load_state_dict(read_draw(options.draw), strict=False)
+    if unexpected:
+        raise SystemExit(f"the network has no {', '.join(unexpected)}")
+    number = int(re.search(r"draw-(\d+)", options.draw).group(1))
+    ours = numpy.load(options.outputs, mmap_mode="r")[number]
     images, labels = load(options.folder, "t10k")
     with torch.no_grad():
         logits = torch.cat([network(batch) for batch in images.split(500)]).numpy()
-    ours = numpy.array(kept).reshape(-1, logits.shape[1])
+    ours = numpy.array(ours).reshape(-1, logits.shape[1])
     difference = float(numpy.abs(logits[:len(ours)] - ours).max() / max(1.0, numpy.abs(ours).max()))
-    print(f"largest difference {difference:.2e}, accuracy {(logits.argmax(1) == labels.numpy()).mean():.4f}")
+    print(f"largest difference {difference:.2e}, accuracy {(logits.argmax(1) == labels.numpy()).mean():.4f}, "
+          f"kept as trained: {', '.join(missing) or 'nothing'}")
     return 0 if difference < 1e-5 else 1
 
 

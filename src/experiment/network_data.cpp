@@ -17,9 +17,20 @@ void cut_test_rows(const Config& config, Dataset& dataset) {
   dataset.test.targets.resize(dataset.test.rows);
 }
 
+ImageFormat image_format(const std::string& name) {
+  if (name == "idx") return ImageFormat::idx;
+  if (name == "cifar10") return ImageFormat::cifar10;
+  if (name == "cifar100") return ImageFormat::cifar100;
+  if (name == "folder") return ImageFormat::folder;
+  return ImageFormat::detect;
+}
+
 ImageOptions image_options(const Config& config) {
   const DataConfig& data = config.data;
   ImageOptions options;
+  options.format = image_format(data.image_format);
+  if (config.model.model != "FCN" && config.given.contains("model.out_dim"))
+    options.classes = std::size_t(config.model.out_dim);
   options.path = data.path;
   if (data.test_path) options.test_path = *data.test_path;
   options.torchvision = data.source == "torchvision";

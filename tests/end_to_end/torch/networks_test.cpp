@@ -157,7 +157,8 @@ TEST_F(Images, WrongInputIsToldInOneLine) {
   refused({"model.model=torchscript"}, "the TorchScript file is not given; add model.path");
   refused({"model.model=ViT", "model.patch_size=5"}, "no whole number of patches of 5");
   refused({"model.model=GPT"}, "do not go together");
-  refused({"model.out_dim=7"}, "model.out_dim: 7, but the data have 4 classes; write 4");
+  refused({"model.out_dim=3"}, "the label of item 3 is 3, out of the range 0 to 2");
+  refused({"data.image_format=cifar10"}, "images");
   refused({"data.image_size=8"}, "LeNet cannot take images of 8×8");
   refused({"training.warmstart.warmstart_files=[" + (folder / "text.pt").string() + "]"},
           "this is no TorchScript file");
@@ -253,8 +254,12 @@ TEST_F(Images, ANetworkTrainedInPythonIsSampledAndItsDrawsGoBackIntoIt) {
   EXPECT_GT(metric(run, "accuracy"), 0.8);
   const json parameters = json::parse(content_of(run / "parameters.json"));
   EXPECT_EQ(parameters.front()["name"], "features.0.weight");
-  EXPECT_EQ(
-      call(examples + "load_draw.py " + run.string() + " " + network + " " + data + " --chain 1 --draw 5"), 0)
+  const Outcome exported = smile(
+      {"export", run, "--format", "safetensors", "--per-draw", "--out", folder / "draws", "--quiet"});
+  ASSERT_EQ(exported.status, 0) << exported.error;
+  EXPECT_EQ(call(examples + "load_draw.py " + (folder / "draws/chain-01-draw-000005.safetensors").string() +
+                 " " + network + " " + data + " --outputs " + (run / "eval/outputs-01.npy").string()),
+            0)
       << content_of(log);
 
   const auto script = [&](const std::string& module, const std::string& file) {
