@@ -254,8 +254,8 @@ TEST_F(Images, ANetworkTrainedInPythonIsSampledAndItsDrawsGoBackIntoIt) {
   EXPECT_GT(metric(run, "accuracy"), 0.8);
   const json parameters = json::parse(content_of(run / "parameters.json"));
   EXPECT_EQ(parameters.front()["name"], "features.0.weight");
-  const Outcome exported = smile(
-      {"export", run, "--format", "safetensors", "--per-draw", "--out", folder / "draws", "--quiet"});
+  const Outcome exported =
+      smile({"export", run, "--format", "safetensors", "--per-draw", "--out", folder / "draws", "--quiet"});
   ASSERT_EQ(exported.status, 0) << exported.error;
   EXPECT_EQ(call(examples + "load_draw.py " + (folder / "draws/chain-01-draw-000005.safetensors").string() +
                  " " + network + " " + data + " --outputs " + (run / "eval/outputs-01.npy").string()),
