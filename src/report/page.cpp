@@ -18,7 +18,6 @@ constexpr std::string_view kStyle = R"(
 --s1:#74b3f5;--s2:#f3a06a;--s3:#7cc79b;--s4:#c79ae0;--s5:#dcb566;--s6:#aab2bb;
 --bar:#335a86;--band:#2a3138;--warn:#382d12;--warn-edge:#d9a520;--good:#17301f;--good-edge:#7cc79b;
 --bad:#3b1e1b;--bad-edge:#f08a7e}}
-@media print{:root{color-scheme:light}body{max-width:none!important}figure,tr,.tile{break-inside:avoid}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0 auto;max-width:72rem;padding:1.25rem 1rem 4rem;background:var(--page);color:var(--ink);
@@ -32,6 +31,7 @@ details{margin:.6rem 0}
 .wide+.figures{margin-top:1.75rem}
 p{margin:.4rem 0;max-width:46rem}
 .quiet,figcaption{color:var(--quiet);font-size:.85rem;line-height:1.45}
+td .quiet{font-size:inherit}
 .first{display:grid;grid-template-columns:minmax(0,1.15fr) minmax(0,1fr);gap:1.25rem 2rem;margin-top:1rem}
 @media (max-width:52rem){.first{grid-template-columns:minmax(0,1fr)}}
 .tiles{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:.75rem;margin-bottom:.9rem}
@@ -45,8 +45,11 @@ th,td{padding:.28rem .65rem;text-align:right;border-bottom:1px solid var(--rule)
 th.text,td.text{text-align:left}
 th:first-child,td:first-child{padding-left:0}
 th{font-weight:600;color:var(--quiet);vertical-align:bottom}
-td.text{white-space:normal;min-width:7rem}
+td.text{white-space:normal}
+td.text:not(:first-child){min-width:7rem}
 tbody td:first-child{white-space:nowrap}
+@media (max-width:34rem){table{font-size:.8rem}th,td{padding:.28rem .2rem}
+th,tbody td:first-child{white-space:normal}}
 .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,22rem),1fr));gap:2rem 1.75rem}
 figure{margin:0;min-width:0}
 svg{width:100%;height:auto;display:block}
@@ -81,6 +84,17 @@ overflow-wrap:anywhere}
 pre{overflow-x:auto;font-size:.78rem;line-height:1.4;max-width:100%}
 summary{cursor:pointer;color:var(--quiet)}
 a{color:var(--s1)}
+@media print{:root{color-scheme:light;--page:#fff;font-size:11px}
+body{max-width:none;padding:0;font-size:11px;-webkit-print-color-adjust:exact;print-color-adjust:exact}
+.first,.figures{grid-template-columns:repeat(2,minmax(0,1fr))}
+.figures{gap:1.5rem}
+figure,tr,.tile,.note{break-inside:avoid}
+h2,h3,.key,thead{break-after:avoid}
+h2{margin-top:1.75rem}
+p{orphans:3;widows:3}
+.wide{overflow:visible}
+details:not([open]),h2:has(+details:not([open])){display:none}
+pre{white-space:pre-wrap;overflow-wrap:anywhere}}
 )";
 
 }  // namespace

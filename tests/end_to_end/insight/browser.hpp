@@ -38,6 +38,21 @@ inline Visit visit(const std::filesystem::path& page) {
           content_of(folder / "said")};
 }
 
+/// Pages that a file takes on paper.
+inline int printed_pages(const std::filesystem::path& page) {
+  TemporaryFolder folder;
+  const std::string command =
+      "timeout 100 /usr/bin/chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage "
+      "--disable-background-networking --no-first-run --user-data-dir='" +
+      (folder / "profile").string() + "' --print-to-pdf='" + (folder / "pdf").string() + "' 'file://" +
+      page.string() + "' > /dev/null 2>&1";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  const std::string pdf = content_of(folder / "pdf"), mark = "/Type /Page\n";
+  int pages = 0;
+  for (auto at = pdf.find(mark); at != std::string::npos; at = pdf.find(mark, at + 1)) ++pages;
+  return pages;
+}
+
 /// Text for an attribute in double quotes.
 inline std::string for_attribute(const std::string& text) {
   std::string out;
@@ -53,8 +68,8 @@ inline std::string for_attribute(const std::string& text) {
 }
 
 /// Looks at a page at several widths in one launch: each in a frame of that width.
-/// @return one object a width: its width, the width its content wants, its figures and what is wrong with
-/// them,
+/// @return one object a width: its width, the tables cut there, the width its content wants, its figures and
+/// what is wrong with them,
 ///         and the requests it made
 inline nlohmann::json look_at(const std::string& html, const std::vector<int>& widths) {
   std::string frames;
@@ -81,7 +96,9 @@ addEventListener('load', () => {
         const b = t.getBoundingClientRect(); return b.left < box.left - 1 || b.right > box.right + 1; }).length : 0;
       return {heading: f.querySelector('h3')?.textContent, width: box.width, height: box.height, marks, outside};
     });
-    return {width: w.innerWidth, wants: d.documentElement.scrollWidth, wide, figures,
+    const cut = [...d.querySelectorAll('.wide')].filter(e => !e.closest('details:not([open])') &&
+      e.scrollWidth > e.clientWidth + 1).map(e => e.innerText.slice(0, 40));
+    return {cut, width: w.innerWidth, wants: d.documentElement.scrollWidth, wide, figures,
             requests: w.performance.getEntriesByType('resource').map(r => r.name),
             text: d.body.innerText.length, calibration: d.querySelector('.first figure')?.getBoundingClientRect().top,
             lppd: d.querySelector('.tile')?.getBoundingClientRect().top,

@@ -67,6 +67,12 @@ void expect_found_at_once(const fs::path& page) {
     EXPECT_LT(seen[0][what], 2 * 800) << what;
     EXPECT_LT(seen[1][what], 800) << what;
   }
+  for (const json& view : seen) EXPECT_TRUE(view["cut"].empty()) << view["width"] << view["cut"];
+  // Some twenty figures and tables, two figures in a row; one figure a page would be three times as many
+  // pages.
+  const int pages = printed_pages(page);
+  EXPECT_GE(pages, 3);
+  EXPECT_LE(pages, 8);
 }
 
 const std::vector<std::string> kChainFigures = {"Step size",
