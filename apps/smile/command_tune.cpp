@@ -64,10 +64,10 @@ void add_tune(CLI::App& program, Action& action) {
       ->type_name("STEP");
   command->add_option("--decades", arguments->decades, "width of the grid; default: 3.5")->type_name("X");
   command->add_option("--per-decade", arguments->per_decade, "steps in a decade; default: 2")->type_name("N");
-  command->add_option("--chains", arguments->chains, "chains for each step; default: 3")->type_name("N");
+  command->add_option("--chains", arguments->chains, "chains for each step; default: 1")->type_name("N");
   command
       ->add_option("--budget", arguments->budget,
-                   "gradients of the search over those of the run; default: 0.15")
+                   "gradients of the search over those of the run; default: 0.18")
       ->type_name("SHARE");
   command->add_flag("--refine", arguments->refine, "also the steps half-way to the best one's neighbours");
   command->add_option("--threads", arguments->threads, "threads; 0: one a core; changes no result")

@@ -323,7 +323,7 @@ void check_options(const TuneOptions& options) {
   if (!(options.decades > 0 && options.decades <= 8))
     throw Error("--decades", fmt::format("{:g} is out of range", options.decades), "give 0 < decades <= 8");
   if (options.per_decade < 1) throw Error("--per-decade", "is less than 1", "give 2 or 3");
-  if (options.chains < 1) throw Error("--chains", "is less than 1", "give 3, or more where runs differ much");
+  if (options.chains < 1) throw Error("--chains", "is less than 1", "give 1, or more where runs differ much");
   if (!(options.budget > 0 && options.budget <= 1))
     throw Error("--budget", fmt::format("{:g} is out of range", options.budget), "give 0 < budget <= 1");
 }

@@ -21,9 +21,9 @@ struct TuneOptions {
   std::optional<double> centre;  ///< middle of the grid; none: from the optimiser's last learning rate
   double decades = 3.5;          ///< width of the grid, in (0, 8]
   int per_decade = 2;            ///< steps in a decade, ≥ 1
-  std::int64_t chains = 3;       ///< for each step; at most the run's
-  double budget = 0.15;          ///< gradients of the whole search over those of the run, in (0, 1]
-  bool refine = false;           ///< then also the steps half-way to the neighbours of the best
+  std::int64_t chains = 1;  ///< for each step; at most the run's. One long chain says more than several short
+  double budget = 0.18;     ///< gradients of the whole search over those of the run, in (0, 1]
+  bool refine = false;      ///< then also the steps half-way to the neighbours of the best
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const Progress&)> on_progress;
   std::function<void(const std::string&)> on_message;
