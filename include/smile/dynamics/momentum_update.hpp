@@ -40,14 +40,15 @@ MomentumUpdate<Scalar> momentum_update(Scalar n, Scalar p, Scalar velocity_norm2
   const auto clipped = [](Scalar x) { return max(Scalar(-1), min(Scalar(1), x)); };
   // p of the unit vector: where 1 + p is all that counts, the rounding of ‖u‖ in single precision would be
   // many times larger.
-  const Scalar length = sqrt(velocity_norm2), raw = clipped(sign * p);
-  p = clipped(sign * p / length);
-  const Scalar delta = fabs(h) * n / scale;
+  const Scalar inverse_length = 1 / sqrt(velocity_norm2), raw = clipped(sign * p);
+  p = clipped(sign * p * inverse_length);
+  const Scalar delta = fabs(h) * n * (1 / scale);
+  const auto large = !(delta < Scalar(1));
   const Scalar lost = -expm1(-delta);  // 1 − ζ
-  const Scalar zeta = exp(-delta);
+  Scalar zeta = 1 - lost;
+  if (any(large)) zeta = select(large, exp(-delta), zeta);
   const Scalar norm = (1 + p) + (1 - p) * zeta * zeta;  // 2ζ (cosh δ + p sinh δ) = ‖w‖ for a unit u
   Scalar bracket = log1p((p * lost * (1 + zeta) + lost * lost) / (2 * zeta));
-  const auto large = !(delta < Scalar(1));
   if (any(large)) bracket = select(large, delta - std::log(2.0) + log(norm), bracket);
   // To first order ΔK balances the change of L along the stored u, whose length is that of u, not 1.
   bracket = bracket + delta * (raw - p);
@@ -56,11 +57,11 @@ MomentumUpdate<Scalar> momentum_update(Scalar n, Scalar p, Scalar velocity_norm2
   update.delta = sign * delta;
   const auto stuck = !(norm > Scalar(0));  // p = −1 and ζ² below the smallest double
   const auto still = !(n > Scalar(0)) || !(delta > Scalar(0));
-  const Scalar turn = lost * ((1 + p) + (1 - p) * zeta);
+  const Scalar turn = lost * ((1 + p) + (1 - p) * zeta), inverse_norm = 1 / norm;
   update.kinetic_change = select(still, Scalar(0), scale * select(stuck, -delta, bracket));
-  update.along_gradient = select(still || stuck, Scalar(0), sign * turn / norm);
-  update.along_velocity = select(still || stuck, Scalar(1), 2 * zeta / norm / length);
-  update.projection = select(still || stuck, sign * p, sign * ((1 + p) - (1 - p) * zeta * zeta) / norm);
+  update.along_gradient = select(still || stuck, Scalar(0), sign * turn * inverse_norm);
+  update.along_velocity = select(still || stuck, Scalar(1), 2 * zeta * inverse_norm * inverse_length);
+  update.projection = select(still || stuck, sign * p, sign * ((1 + p) - (1 - p) * zeta * zeta) * inverse_norm);
   return update;
 }
 
