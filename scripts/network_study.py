@@ -82,7 +82,12 @@ STUDIES = {
     "lenet-rules": lambda: study("LeNet, rules from several starts", "lenet-small", [
         point("psmile", 0.001)] + [point(name, step) for name, step in (
             ("psmile-naive", 1e-4), ("psmile", 1e-4), ("psmile-auto", 1e-4), ("psmile-auto", 1e-2),
-            ("psmile-naive", 1e-1), ("psmile", 1e-1))], "lenet"),
+            ("psmile-naive", 1e-1), ("psmile", 1e-1))] + [
+        ("psmile-auto, prior sd 0.1", {SAMPLER + "name": "psmile-auto", SAMPLER + "prior_config.name": "Normal",
+                                       SAMPLER + "prior_config.parameters": "{loc: 0.0, scale: 0.1}"}),
+        ("psmile 0.01, prior sd 0.1", {SAMPLER + "name": "psmile", SAMPLER + "step_size": 0.01,
+                                       SAMPLER + "prior_config.name": "Normal",
+                                       SAMPLER + "prior_config.parameters": "{loc: 0.0, scale: 0.1}"})], "lenet"),
     "resnet7": lambda: study("ResNet-7, F1", "resnet7-small", [
         point("psmile", 0.01), point("psmile-naive", 0.01), point("smile", 0.01), point("smile-naive", 0.01),
         point("psmile", 0.1), point("psmile-naive", 0.1)], "resnet7"),
