@@ -89,8 +89,7 @@ STUDIES = {
                                        SAMPLER + "prior_config.name": "Normal",
                                        SAMPLER + "prior_config.parameters": "{loc: 0.0, scale: 0.1}"})], "lenet"),
     "resnet7": lambda: study("ResNet-7, F1", "resnet7-small", [
-        point("psmile", 0.01), point("psmile-naive", 0.01), point("smile", 0.01), point("smile-naive", 0.01),
-        point("psmile", 0.1), point("psmile-naive", 0.1)], "resnet7"),
+        point("psmile", 0.1), point("psmile-naive", 0.1), point("smile", 0.01), point("smile-naive", 0.01)], "resnet7"),
     "resnet18": lambda: study("ResNet-18", "resnet18-small", [point("psmile", 0.015)], "resnet18"),
     "vit": lambda: study("ViT", "vit-small", [point("psmile", s) for s in (0.01, 0.001, 0.1)], "vit"),
     "gpt": lambda: study("GPT, F2", "gpt-small", [
