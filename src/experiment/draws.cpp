@@ -61,10 +61,16 @@ std::vector<ChainDraws> open_draws(const Experiment& e, const std::filesystem::p
 }
 
 CompleteDraw complete_draws(const Experiment& e, const std::filesystem::path& run) {
-  if (!e.frozen) return {};
+  return e.frozen ? complete_draws(e, *e.network, run) : CompleteDraw();
+}
+
+CompleteDraw complete_draws(const Experiment& e, const Network& network, const std::filesystem::path& run) {
+  const auto& patterns = e.config.training.sampler.params_frozen;
+  if (patterns.empty()) return {};
+  const auto frozen = std::make_shared<const FrozenParameters>(network.layout(), patterns);
   const auto members = std::make_shared<const std::vector<HostVector<float>>>(
-      read_members(run, e.chains(), e.member_dimension()));
-  return [members, frozen = e.frozen](std::uint32_t chain, HostVector<float>& draw) {
+      read_members(run, e.chains(), network.layout().size()));
+  return [members, frozen](std::uint32_t chain, HostVector<float>& draw) {
     HostVector<float> whole = (*members)[chain];
     frozen->put(draw.span(), whole);
     draw.swap(whole);
@@ -108,11 +114,18 @@ bool for_each_prediction(const Network& network, Part part, std::span<const Chai
   return true;
 }
 
-bool for_each_prediction(const FcnSpec& spec, const std::shared_ptr<const FcnData<float>>& rows,
-                         std::span<const ChainDraws> chains, std::size_t threads, const OutputSink& sink,
-                         const std::function<bool(std::size_t done)>& keep_going) {
-  return for_each_prediction(FcnNetwork(spec, nullptr, nullptr, rows), Part::test, chains, threads, sink,
-                             keep_going);
+std::shared_ptr<const Network> network_over(const Experiment& e, const PredictionRows& rows) {
+  const std::vector<double> targets = rows.targets.empty() ? std::vector<double>(rows.rows) : rows.targets;
+  if (e.is_native())
+    return std::make_shared<FcnNetwork>(
+        e.spec, nullptr, nullptr,
+        std::make_shared<const FcnData<float>>(rows.rows, e.info.inputs(), rows.features, targets));
+  auto table = std::make_shared<Dataset>();
+  table->info = e.info;
+  table->test = {rows.rows, rows.features, targets};
+  // The engine looks at a training row to see that data and network fit.
+  table->train = {1, {rows.features.begin(), rows.features.begin() + std::ptrdiff_t(e.info.inputs())}, {0}};
+  return network_engine()->network(e.config, {table, nullptr, nullptr});
 }
 
 }  // namespace smile::experiment

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -47,6 +48,9 @@ using OutputSink = std::function<void(std::size_t chain, std::size_t draw, std::
 using CompleteDraw = std::function<void(std::uint32_t chain, HostVector<float>& draw)>;
 /// That of the experiment, with the members of the run; empty where nothing is frozen.
 CompleteDraw complete_draws(const Experiment& experiment, const std::filesystem::path& run);
+/// The same for an experiment that was opened without its data, and a network of its kind.
+CompleteDraw complete_draws(const Experiment& experiment, const Network& network,
+                            const std::filesystem::path& run);
 
 /// Outputs of every draw for all points of a part, predicted on several threads and handed over in order,
 /// chain by chain. Memory does not grow with the number of draws.
@@ -57,9 +61,7 @@ bool for_each_prediction(const Network& network, Part part, std::span<const Chai
                          std::size_t threads, const OutputSink& sink,
                          const std::function<bool(std::size_t done)>& keep_going,
                          const CompleteDraw& complete = {});
-/// The same of the native network for other rows.
-bool for_each_prediction(const FcnSpec& spec, const std::shared_ptr<const FcnData<float>>& rows,
-                         std::span<const ChainDraws> chains, std::size_t threads, const OutputSink& sink,
-                         const std::function<bool(std::size_t done)>& keep_going);
+/// The experiment's network (its kind, not its data) with other rows of a table for the test part.
+std::shared_ptr<const Network> network_over(const Experiment& experiment, const PredictionRows& rows);
 
 }  // namespace smile::experiment

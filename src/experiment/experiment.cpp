@@ -107,7 +107,7 @@ Experiment prepare(const Config& given) {
     for (const std::string& file : *config.training.warmstart.warmstart_files)
       network_engine()->read_parameters(file, *e.network);
   if (config.evaluation_args.ood) {
-    if (!e.is_native() || config.data.data_type != "tabular")
+    if (config.data.data_type != "tabular")
       throw Error(config.place("evaluation_args.ood"), "out-of-distribution sets are for tables",
                   "leave the key out");
     e.out_of_distribution = load_prediction_rows(*config.evaluation_args.ood, table_options(config), e.info);

@@ -18,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Draws spread evenly over all that the chains have.
-std::vector<HostVector<float>> choose_draws(std::span<const experiment::ChainDraws> chains,
-                                            std::size_t most) {
+std::vector<HostVector<float>> choose_draws(std::span<const experiment::ChainDraws> chains, std::size_t most,
+                                            const experiment::CompleteDraw& complete) {
   std::size_t total = 0;
   for (const auto& chain : chains) total += chain.count;
   const std::size_t count = std::min(total, most);
@@ -30,6 +30,7 @@ std::vector<HostVector<float>> choose_draws(std::span<const experiment::ChainDra
       if (at < chain.count) {
         positions.emplace_back(chain.stored.columns());
         chain.read(at, positions.back().span());
+        if (complete) complete(chain.chain, positions.back());
         break;
       }
       at -= chain.count;
@@ -88,7 +89,8 @@ std::string generate_text(const std::string& run, const GenerateOptions& options
   const experiment::Experiment e = experiment::prepare(config);
   const auto records = experiment::read_records(e, path);
   const auto positions =
-      choose_draws(experiment::open_draws(e, path, records), std::max<std::size_t>(1, options.draws));
+      choose_draws(experiment::open_draws(e, path, records), std::max<std::size_t>(1, options.draws),
+                   experiment::complete_draws(e, path));
   const auto model = network_engine()->language_model(e.config);
   std::vector<float> logits(vocabulary.size());
   if (options.on_text) options.on_text(options.prompt);

@@ -373,18 +373,16 @@ void evaluate_out_of_distribution(Evaluation& evaluation, const PredictionRows& 
   const Experiment& e = evaluation.e;
   const bool has_targets = !rows.targets.empty();
   const std::vector<double> targets = has_targets ? rows.targets : std::vector<double>(rows.rows);
-  const auto data =
-      std::make_shared<const FcnData<float>>(rows.rows, e.info.inputs(), rows.features, targets);
   std::vector<std::size_t> counts;
   for (const auto& chain : chains) counts.push_back(chain.count);
   RegressionOptions options = evaluation.regression();
   options.nominal_coverages.clear();
   Predictive predictive(evaluation, targets, counts, options);
   for_each_prediction(
-      e.spec, data, chains, threads,
+      *network_over(e, rows), Part::test, chains, threads,
       [&](std::size_t chain, std::size_t draw, std::span<const float> position,
           std::span<const float> outputs) { predictive.add(chain, draw, position, outputs); },
-      [](std::size_t) { return true; });
+      [](std::size_t) { return true; }, complete_draws(e, evaluation.directory.path()));
   const Novelty inside = novelty(e, test, has_targets), outside = novelty(e, predictive, has_targets);
   std::vector<NamedArray> arrays;
   const auto compare = [&](const char* metric, const char* name, const std::vector<double>& in,

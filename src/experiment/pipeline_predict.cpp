@@ -43,16 +43,19 @@ class RowPredictor {
 
  protected:
   /// The network's outputs for the rows, draw after draw.
-  void for_each_draw(const PredictionRows& rows, const experiment::OutputSink& sink) const {
-    const auto data = std::make_shared<const FcnData<float>>(rows.rows, e_.info.inputs(), rows.features,
-                                                             std::vector<double>(rows.rows));
-    experiment::for_each_prediction(e_.spec, data, run_.chains, threads_, sink,
-                                    [](std::size_t) { return true; });
+  void for_each_draw(const PredictionRows& rows, const experiment::OutputSink& sink) {
+    const auto network = experiment::network_over(e_, rows);
+    if (!complete_) complete_ = experiment::complete_draws(e_, *network, run_.path);
+    experiment::for_each_prediction(
+        *network, Part::test, run_.chains, threads_, sink, [](std::size_t) { return true; }, *complete_);
   }
 
   const StoredRun& run_;
   const Experiment& e_;
   const std::size_t threads_;
+
+ private:
+  std::optional<experiment::CompleteDraw> complete_;
 };
 
 class RegressionPredictor final : public RowPredictor {
@@ -193,7 +196,7 @@ class ClassPredictor final : public RowPredictor {
   std::size_t block_rows() const override { return kMostRows; }
 
   void predict(const PredictionRows& rows, PredictionWriter& writer) override {
-    const std::size_t classes = e_.spec.outputs();
+    const std::size_t classes = e_.info.labels.classes();
     UncertaintyAccumulator uncertainty(rows.rows, classes);
     std::vector<double> probability(rows.rows * classes), p(classes);
     std::size_t draws = 0;
@@ -286,9 +289,11 @@ PredictSummary predict_run(const std::string& directory, const PredictOptions& o
   check_quantiles(options.quantiles);
   const StoredRun run = experiment::open_stored_run(directory, options.incomplete);
   const Experiment& e = run.experiment;
-  if (e.spec.widths.empty() || e.config.data.data_type != "tabular" || e.config.model.engine != "native")
-    throw Error(directory, "predictions are made for the rows of tables, by the native FCN",
+  if (e.config.data.data_type != "tabular")
+    throw Error(directory, "predictions are made for the rows of tables",
                 "see eval/predictions.npz of the run for its test part");
+  if (!e.is_native() && network_engine() == nullptr)
+    throw Error(directory, "its network is not available in this build", "configure with -DSMILE_TORCH=ON");
   RunOptions threading;
   threading.threads = options.threads;
   const std::size_t threads = experiment::thread_count(threading, 64);

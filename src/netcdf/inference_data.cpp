@@ -13,6 +13,7 @@
 
 #include "ensemble/parallel.hpp"
 #include "experiment/draw_statistics.hpp"
+#include "experiment/draws.hpp"
 #include "experiment/export_draws.hpp"
 #include "netcdf/netcdf_file.hpp"
 #include "smile/error.hpp"
@@ -154,18 +155,27 @@ Dataset test_rows(const Experiment& e) {
 /// Groups posterior_predictive and log_likelihood, as far as they are wanted.
 class Predictive {
  public:
-  Predictive(const File& file, const ExportDraws& draws, const Experiment& e, const ExportOptions& options,
-             const std::string& version)
-      : e_(e), options_(options) {
-    Dataset dataset = test_rows(e);
+  Predictive(const File& file, const ExportDraws& draws, const experiment::StoredRun& run,
+             const ExportOptions& options, const std::string& version)
+      : e_(run.experiment), options_(options) {
+    const Experiment& e = e_;
+    if (e.config.data.data_type != "tabular")
+      throw Error(run.path.string(), "predictive groups are made of the test rows of tables",
+                  "export with --no-predictive");
+    if (!e.is_native() && network_engine() == nullptr)
+      throw Error(run.path.string(), "its network is not available in this build",
+                  "configure with -DSMILE_TORCH=ON, or export with --no-predictive");
+    const Dataset dataset = test_rows(e);
     targets_ = dataset.test.targets;
-    rows_ = std::make_shared<const FcnData<float>>(targets_.size(), e.info.inputs(), dataset.test.features,
-                                                   std::vector<double>(targets_.size()));
+    PredictionRows rows;
+    rows.rows = dataset.test.rows;
+    rows.features = dataset.test.features;
+    network_ = experiment::network_over(e, rows);
+    complete_ = experiment::complete_draws(e, *network_, run.path);
     RunOptions threading;
     threading.threads = options.threads;
     threads_ = experiment::thread_count(threading, 64);
-    for (std::size_t t = 0; t < threads_; ++t)
-      networks_.push_back(std::make_unique<Fcn<float>>(e.spec, rows_));
+    for (std::size_t t = 0; t < threads_; ++t) predictors_.push_back(network_->predictor());
     if (options.predictive) {
       const DrawsGroup group = draws_group(file, "posterior_predictive", draws, version);
       draws_variable_ = group.group.variable("y", e.is_regression() ? Type::float32 : Type::int64,
@@ -183,10 +193,11 @@ class Predictive {
 
   void put(std::size_t chain, std::uint32_t number, const std::vector<std::size_t>& places, std::size_t first,
            std::span<const float> draws) {
-    const std::size_t d = e_.dimension(), n = targets_.size(), width = n * e_.spec.outputs();
+    const std::size_t d = e_.dimension(), n = targets_.size(), width = n * network_->outputs();
     // As many draws at a time as there are threads, so that memory stays that of a few predictions.
     std::vector<float> outputs(threads_ * width), values(threads_ * n);
     std::vector<std::int64_t> classes(threads_ * n);
+    std::vector<double> log_sigmas(threads_);
     for (std::size_t begin = 0; begin < places.size(); begin += threads_) {
       const std::size_t count = std::min(threads_, places.size() - begin);
       const std::vector<std::size_t> start{chain, first + begin, 0}, lengths{count, n};
@@ -195,17 +206,18 @@ class Predictive {
         HostVector<float> position(d);
         const auto draw = draws.subspan((begin + t) * d, d);
         std::copy(draw.begin(), draw.end(), position.data());
-        networks_[t]->predict(*rows_, position, std::span(outputs).subspan(t * width, width));
+        if (complete_) complete_(number, position);
+        log_sigmas[t] = double(position[position.size() - 1]);
+        predictors_[t]->predict(Part::test, position, std::span(outputs).subspan(t * width, width));
       });
       const auto outputs_of = [&](std::size_t t) {
         return std::span<const float>(outputs).subspan(t * width, width);
       };
-      const auto log_sigma = [&](std::size_t t) { return double(draws[(begin + t) * d + d - 1]); };
       if (options_.predictive) {
         for (std::size_t t = 0; t < count; ++t) {
           const StreamKey key{e_.seed(), number, Purpose::predictive};
           if (e_.is_regression())
-            draw_targets(outputs_of(t), log_sigma(t), key, places[begin + t],
+            draw_targets(outputs_of(t), log_sigmas[t], key, places[begin + t],
                          std::span(values).subspan(t * n, n));
           else
             draw_classes(outputs_of(t), key, places[begin + t], std::span(classes).subspan(t * n, n));
@@ -217,7 +229,7 @@ class Predictive {
       }
       if (options_.log_likelihood) {
         for (std::size_t t = 0; t < count; ++t)
-          score(outputs_of(t), log_sigma(t), std::span(values).subspan(t * n, n));
+          score(outputs_of(t), log_sigmas[t], std::span(values).subspan(t * n, n));
         log_likelihood_variable_.put(start, all, std::span<const float>(values).first(count * n));
       }
     }
@@ -262,7 +274,7 @@ class Predictive {
   void draw_classes(std::span<const float> outputs, StreamKey key, std::uint64_t draw,
                     std::span<std::int64_t> out) const {
     Stream stream(key, draw);
-    const std::size_t classes = e_.spec.outputs();
+    const std::size_t classes = network_->outputs();
     std::vector<double> p(classes);
     for (std::size_t i = 0; i < out.size(); ++i) {
       const auto logits = outputs.subspan(i * classes, classes);
@@ -276,7 +288,7 @@ class Predictive {
   }
 
   void score(std::span<const float> outputs, double log_sigma, std::span<float> out) const {
-    const std::size_t width = e_.spec.outputs();
+    const std::size_t width = network_->outputs();
     std::vector<double> logits(width);
     for (std::size_t i = 0; i < out.size(); ++i) {
       if (!e_.is_regression()) {
@@ -293,9 +305,10 @@ class Predictive {
   const Experiment& e_;
   const ExportOptions& options_;
   std::vector<double> targets_;
-  std::shared_ptr<const FcnData<float>> rows_;
+  std::shared_ptr<const Network> network_;
+  experiment::CompleteDraw complete_;
   std::size_t threads_ = 1;
-  std::vector<std::unique_ptr<Fcn<float>>> networks_;
+  std::vector<std::unique_ptr<Predictor>> predictors_;
   Variable draws_variable_, log_likelihood_variable_;
 };
 
@@ -303,7 +316,6 @@ class Predictive {
 
 ExportSummary export_inference_data(const std::string& directory, const ExportOptions& options) {
   const auto run = experiment::open_stored_run(directory, options.incomplete);
-  const Experiment& e = run.experiment;
   const ExportDraws draws(run, options);
   const fs::path path = experiment::export_path(run.path, options);
   ExportSummary summary{path.string(), draws.chains(), draws.draws(), draws.remarks()};
@@ -318,7 +330,7 @@ ExportSummary export_inference_data(const std::string& directory, const ExportOp
         "out");
   std::unique_ptr<Predictive> predictive;
   if (options.predictive || options.log_likelihood)
-    predictive = std::make_unique<Predictive>(file, draws, e, options, version);
+    predictive = std::make_unique<Predictive>(file, draws, run, options, version);
   draws.for_each_block(
       options, [&](std::size_t chain, std::size_t first, std::size_t count, std::span<const float> values) {
         put_tensors(posterior, draws.layout(), chain, first, count, values);

@@ -61,7 +61,8 @@ MomentumUpdate<Scalar> momentum_update(Scalar n, Scalar p, Scalar velocity_norm2
   update.kinetic_change = select(still, Scalar(0), scale * select(stuck, -delta, bracket));
   update.along_gradient = select(still || stuck, Scalar(0), sign * turn * inverse_norm);
   update.along_velocity = select(still || stuck, Scalar(1), 2 * zeta * inverse_norm * inverse_length);
-  update.projection = select(still || stuck, sign * p, sign * ((1 + p) - (1 - p) * zeta * zeta) * inverse_norm);
+  update.projection =
+      select(still || stuck, sign * p, sign * ((1 + p) - (1 - p) * zeta * zeta) * inverse_norm);
   return update;
 }
 

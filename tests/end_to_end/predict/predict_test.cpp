@@ -170,7 +170,8 @@ TEST_F(Predict, CoverageOfTheTestRowsAgreesWithAnIndependentComputation) {
 
   // The table of metrics has it from predictive draws, one a stored draw: 300 of them place an end of the
   // interval to within 0.013 of its probability (standard error), its ends together move few of 301 rows.
-  for (const auto& row : json::parse(content_of(run() / "eval/metrics.json"))["metrics"]) {
+  const json metrics = json::parse(content_of(run() / "eval/metrics.json"));
+  for (const auto& row : metrics["metrics"]) {
     if (row["name"] == "coverage of 90 % intervals") {
       EXPECT_NEAR(row["sampling"], coverage, 0.03);
     }
@@ -179,6 +180,36 @@ TEST_F(Predict, CoverageOfTheTestRowsAgreesWithAnIndependentComputation) {
     }
   }
   EXPECT_NE(report.find("coverage of 90 % intervals"), std::string::npos);
+}
+
+// A draw of a run with frozen parameters has only the others; whoever reads draws has to put the member's in.
+TEST_F(Predict, FrozenParametersArePartOfThePredictions) {
+  const auto config = folder_->write(
+      "frozen.yaml",
+      small_config(
+          airfoil(), "psmile-naive", "mean_regr",
+          "    params_frozen: [\"layer0.*\", \"log_sigma\"]\nevaluation_args:\n  ood: " + airfoil() + "\n"));
+  const fs::path frozen = path("frozen");
+  const Outcome outcome = smile({"run", config, "--out", frozen, "--quiet"});
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+  const auto splits = read_npz(frozen / "dataset_splits.npz");
+  const auto rows = lines_of(content_of(airfoil()));
+  std::string text;
+  for (const auto row : array_named(splits, "test", frozen).as<std::uint32_t>()) text += rows.at(row) + "\n";
+  const Outcome predicted =
+      smile({"predict", frozen, "--data", folder_->write("frozen.data", text), "--out", path("frozen.csv")});
+  ASSERT_EQ(predicted.status, 0) << predicted.error;
+  double lppd = NAN, novelty = NAN;
+  const json metrics = json::parse(content_of(frozen / "eval/metrics.json"));
+  for (const auto& row : metrics["metrics"]) {
+    if (row["name"] == "LPPD") lppd = row["sampling"];
+    if (row["name"] == "OOD AUROC of log-density") novelty = row["sampling"];
+  }
+  const auto at = predicted.out.find("LPPD: ");
+  ASSERT_NE(at, std::string::npos) << predicted.out;
+  EXPECT_NEAR(std::stod(predicted.out.substr(at + 6)), lppd, 1e-4);
+  // The whole data set against its test rows: no telling them apart.
+  EXPECT_NEAR(novelty, 0.5, 0.06);
 }
 
 TEST_F(Predict, FormatsHoldTheSameNumbers) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "data.hpp"
 #include "end_to_end/pipeline/program.hpp"
@@ -164,6 +165,32 @@ TEST_F(Images, WrongInputIsToldInOneLine) {
           "this is no TorchScript file");
   if (smile({"run", config, "--out", folder / "cuda", "--quiet", "--device", "cuda"}).status == 2)
     refused({"device=cuda"}, "`cuda` is not available in this build: ");
+}
+
+TEST(Tables, BothEnginesPredictNewRows) {
+  TemporaryFolder folder;
+  const auto config = folder.write("config.yaml", small_config());
+  for (const char* engine : {"native", "torch"}) {
+    const fs::path run = folder / engine;
+    const Outcome outcome =
+        smile({"run", config, "--out", run, "--quiet", "--set", std::string("model.engine=") + engine,
+               "--set", "evaluation_args.ood=" + airfoil()});
+    ASSERT_EQ(outcome.status, 0) << engine << ": " << outcome.error;
+    // The whole data set against its test rows: no telling them apart.
+    EXPECT_NEAR(metric(run, "OOD AUROC of log-density"), 0.5, 0.06) << engine;
+    std::vector<std::string> rows;
+    std::istringstream lines(content_of(airfoil()));
+    for (std::string line; std::getline(lines, line);) rows.push_back(line);
+    std::string text;
+    const auto splits = read_npz(run / "dataset_splits.npz");
+    for (const auto row : array_named(splits, "test", run).as<std::uint32_t>()) text += rows.at(row) + "\n";
+    const Outcome predicted = smile({"predict", run, "--data", folder.write("test.data", text), "--out",
+                                     folder / (std::string(engine) + ".csv")});
+    ASSERT_EQ(predicted.status, 0) << engine << ": " << predicted.error;
+    const auto at = predicted.out.find("LPPD: ");
+    ASSERT_NE(at, std::string::npos) << predicted.out;
+    EXPECT_NEAR(std::stod(predicted.out.substr(at + 6)), metric(run, "LPPD"), 1e-4) << engine;
+  }
 }
 
 class Text : public testing::Test {
