@@ -64,6 +64,13 @@ class Program {
   pid_t child_ = -1;
 };
 
+/// The address sanitizer reserves terabytes of addresses: a limit on them stops every program.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool kMemoryCanBeLimited = false;
+#else
+inline constexpr bool kMemoryCanBeLimited = true;
+#endif
+
 inline Outcome smile(const std::vector<std::string>& arguments, const std::function<void()>& in_child = {}) {
   return Program(arguments, in_child).wait();
 }
