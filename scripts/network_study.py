@@ -93,7 +93,8 @@ STUDIES = {
     "resnet18": lambda: study("ResNet-18", "resnet18-small", [point("psmile", 0.015)], "resnet18"),
     "vit": lambda: study("ViT", "vit-small", [point("psmile", s) for s in (0.01, 0.001, 0.1)], "vit"),
     "gpt": lambda: study("GPT, F2", "gpt-small", [
-        point(name, step) for name in ("psmile", "adasghmc") for step in (1.7e-3, 1.7e-5, 1.7e-4, 1.7e-2)], "gpt",
+        point("psmile", 1.7e-3), point("psmile", 1.7e-2), point("adasghmc", 1.7e-2), point("adasghmc", 1.7e-3),
+        point("psmile", 1.7e-4), point("psmile", 1.7e-5), point("adasghmc", 1.7e-4), point("adasghmc", 1.7e-5)], "gpt",
         ("perplexity", "accuracy", "LPPD")),
     "gpt-tiny": lambda: study("GPT of 31,000 parameters, F2", "gpt-tiny", [
         point(name, step) for name in ("psmile", "adasghmc") for step in (5e-3, 5e-5, 5e-4, 5e-2)]
