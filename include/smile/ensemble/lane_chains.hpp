@@ -60,6 +60,6 @@ std::vector<LaneChainResult> run_one_by_one(const LaneExperiment& experiment,
                                             std::span<const LaneChain> chains);
 
 /// Chains that share a bundle.
-inline constexpr std::size_t kChainsPerBundle = 16;
+inline constexpr std::size_t kChainsPerBundle = 32;
 
 }  // namespace smile

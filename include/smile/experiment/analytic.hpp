@@ -108,7 +108,7 @@ struct AnalyticRunOptions {
   std::filesystem::path ledger;
 };
 
-/// Runs all chains of all grid points, on threads, sixteen in the lanes of each. Interrupted, it ends when
+/// Runs all chains of all grid points, on threads, 32 in the lanes of each. Interrupted, it ends when
 /// the bundles under way are done (some seconds), and `interrupted` is set and the cells are empty.
 /// @throws Error for a covariance that is none, and where the ledger cannot be written
 AnalyticReport run_analytic(const AnalyticConfig& config, const AnalyticRunOptions& options);

@@ -16,7 +16,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Doubles = hn::ScalableTag<double>;
 /// Chains of a bundle, whatever the width of a register: enough of them hide the latency of divisions.
-inline constexpr std::size_t kLanes = 16;
+inline constexpr std::size_t kLanes = 32;
 inline constexpr std::size_t kParts = kLanes / hn::MaxLanes(Doubles());
 
 #define SMILE_EACH_PART \
