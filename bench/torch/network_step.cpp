@@ -136,7 +136,7 @@ void measure(const Problem& p, std::uint64_t steps) {
   ChainVector start(d);
   network->initialise({1, 0, Purpose::initialisation}, start);
   StreamNormals<ChainVector> normals(1, 0);
-  if (auto chain = network_engine()->device_chain(p.config, *network, prior, lengths, 0)) {
+  if (auto chain = network_engine()->device_chain(p.config, *network, nullptr, start, prior, lengths, 0)) {
     // On a device: the time of a gradient alone is that of a step of sgld, which adds next to nothing.
     const auto time_of = [&](Sampler<ChainVector>& sampler, Target<ChainVector>& target) {
       sampler.start(start, target, normals);
@@ -150,7 +150,7 @@ void measure(const Problem& p, std::uint64_t steps) {
     Config plain = p.config;
     plain.training.sampler.name = "sgld";
     plain.training.sampler.step_size = 1e-12;
-    auto gradient_chain = network_engine()->device_chain(plain, *network, prior, lengths, 0);
+    auto gradient_chain = network_engine()->device_chain(plain, *network, nullptr, start, prior, lengths, 0);
     const double step = time_of(*chain->sampler, *chain->target);
     const double gradient = time_of(*gradient_chain->sampler, *gradient_chain->target);
     fmt::print(

@@ -72,19 +72,22 @@ ordered_json json_of(const EnergyErrors& energy, const ChainMonitor& monitor) {
 
 }  // namespace
 
+double nothing_learned(const DatasetInfo& info, bool scaled) {
+  if (info.text) return -std::log(double(info.text->vocabulary.size()));
+  if (info.labels.classes() > 0) return -std::log(double(info.labels.classes()));
+  return scaled ? -0.5 * (std::log(2 * std::numbers::pi) + 1) : NAN;  // mean 0 and spread 1
+}
+
 TrainingRows training_rows_of(const DatasetInfo& info, bool scaled) {
   TrainingRows rows;
+  rows.nothing_learned = nothing_learned(info, scaled);
   if (info.text) {
     const TextInfo& text = *info.text;  // an observation is a window
     rows.count = std::size_t(std::lround(double(text.train_end - text.train_begin) / double(text.context)));
-    rows.nothing_learned = -double(text.context) * std::log(double(text.vocabulary.size()));
+    rows.nothing_learned *= double(text.context);
     return rows;
   }
   rows.count = info.train_rows.size();
-  if (info.labels.classes() > 0)
-    rows.nothing_learned = -std::log(double(info.labels.classes()));
-  else if (scaled)
-    rows.nothing_learned = -0.5 * (std::log(2 * std::numbers::pi) + 1);  // mean 0 and spread 1
   return rows;
 }
 

@@ -1,4 +1,7 @@
 // The plan of a run: what it will need, known before anything is written.
+#include <algorithm>
+#include <optional>
+
 #include "experiment/experiment.hpp"
 #include "smile/experiment/estimate.hpp"
 
@@ -13,7 +16,18 @@ double data_bytes(const Experiment& e) {
   if (info.image && !e.is_native())
     return rows * double(info.image->channels * info.image->height * info.image->width);
   constexpr double kBytesPerCell = 8 + 2 * 4;  // the table, and the engine's two forms of it
-  return rows * (double(e.spec.inputs) + 1) * kBytesPerCell;
+  return rows * (double(std::max(e.spec.inputs, info.inputs())) + 1) * kBytesPerCell;
+}
+
+/// Rows of the larger of the two kinds of mini-batch.
+std::size_t batch_rows(const Experiment& e) {
+  const auto rows = [&](const std::optional<std::int64_t>& batch, bool used) {
+    return !used ? 0 : batch ? std::min(e.observations(), std::size_t(*batch)) : e.observations();
+  };
+  const SamplerConfig& sampler = e.config.training.sampler;
+  const WarmstartConfig& warmstart = e.config.training.warmstart;
+  return std::max(rows(sampler.is_stochastic() ? sampler.batch_size : std::nullopt, true),
+                  rows(warmstart.batch_size, warmstart.include && !warmstart.warmstart_exp_dir));
 }
 
 }  // namespace
@@ -24,6 +38,7 @@ RunEstimate estimate_of(const Experiment& e, int threads) {
     for (const ParameterGroup& group : e.layout.groups)
       if (group.kind == ParameterKind::weight) size.flops_per_row += 6 * double(group.size());
   }
+  size.workspace_bytes = double(e.network->workspace_bytes(batch_rows(e)));
   size.outputs_of_draw = double(e.test.rows) * double(e.outputs());
   RunOptions options;
   options.threads = threads;

@@ -139,7 +139,7 @@ void complete_kinds(Config& config) {
   if ((model == "GPT") != (kind == "text"))
     throw Error(config.place("model.model"), model + " and data_type " + kind + " do not go together",
                 "GPT takes texts, and texts need GPT or torchscript");
-  if (model == "FCN" && kind == "image" && !config.data.flatten && config.model.engine == "native")
+  if (config.model.is_native() && kind == "image" && !config.data.flatten)
     throw Error(config.place("data.data_type"), "FCN takes rows of numbers, and data_type is image",
                 "write flatten: true");
 }

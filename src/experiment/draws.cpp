@@ -60,10 +60,6 @@ std::vector<ChainDraws> open_draws(const Experiment& e, const std::filesystem::p
   return draws;
 }
 
-CompleteDraw complete_draws(const Experiment& e, const std::filesystem::path& run) {
-  return e.frozen ? complete_draws(e, *e.network, run) : CompleteDraw();
-}
-
 CompleteDraw complete_draws(const Experiment& e, const Network& network, const std::filesystem::path& run) {
   const auto& patterns = e.config.training.sampler.params_frozen;
   if (patterns.empty()) return {};

@@ -46,9 +46,8 @@ using OutputSink = std::function<void(std::size_t chain, std::size_t draw, std::
 
 /// Turns a draw of a chain (by number) into the network's whole vector, in place.
 using CompleteDraw = std::function<void(std::uint32_t chain, HostVector<float>& draw)>;
-/// That of the experiment, with the members of the run; empty where nothing is frozen.
-CompleteDraw complete_draws(const Experiment& experiment, const std::filesystem::path& run);
-/// The same for an experiment that was opened without its data, and a network of its kind.
+/// That of a run with its members; empty where nothing is frozen.
+/// @param network  the experiment's, or one of its kind over other rows
 CompleteDraw complete_draws(const Experiment& experiment, const Network& network,
                             const std::filesystem::path& run);
 

@@ -55,7 +55,7 @@ void check_lengths(const Experiment& e) {
 /// Reads the data and makes the network; texts and images are left to the engine of large networks.
 void load(Experiment& e) {
   NetworkData data = load_network_data(e.config, e.info, e.warnings);
-  if (data.table && e.config.model.engine == "native" && e.config.model.model == "FCN") {
+  if (data.table && e.config.model.is_native()) {
     Dataset dataset = *data.table;
     fit_to_data(e.config, dataset.train.rows, e.info.labels.classes());
     const std::size_t inputs = dataset.train.features.size() / std::max<std::size_t>(1, dataset.train.rows);
@@ -70,15 +70,12 @@ void load(Experiment& e) {
     e.test = std::move(dataset.test);
     return;
   }
-  const NetworkEngine* engine = network_engine();
-  if (engine == nullptr)
-    throw Error(e.config.place("model.model"), e.config.model.model + " is not available in this build",
-                "configure with -DSMILE_TORCH=ON");
+  const NetworkEngine& engine = require_network_engine(e.config.place("model.model"), e.config.model.model);
   const std::size_t rows = data.table    ? data.table->train.rows
                            : data.images ? data.images->train.size()
                                          : std::size_t(std::lround(data.text->train.observations()));
   fit_to_data(e.config, rows, data.text ? data.text->vocabulary.size() : e.info.labels.classes());
-  e.network = engine->network(e.config, data);
+  e.network = engine.network(e.config, data);
   e.valid = targets_of(data, Part::valid);
   e.test = targets_of(data, Part::test);
 }
@@ -92,9 +89,6 @@ Experiment prepare(const Config& given) {
   const Config& config = e.config;
   e.layout = e.network->layout();
   if (!config.training.sampler.params_frozen.empty()) {
-    if (e.config.device != "cpu")
-      throw Error(config.place("training.sampler.params_frozen"), "parameters are frozen on the CPU only",
-                  "write device: cpu");
     e.frozen = std::make_shared<const FrozenParameters>(e.layout, config.training.sampler.params_frozen);
     e.layout = e.frozen->moving();
   }
@@ -126,8 +120,8 @@ std::size_t evaluated_rows(const EvaluationArgs& args, std::size_t rows) {
 }
 
 std::unique_ptr<Likelihood<float>> make_likelihood(const Experiment& e, const HostVector<float>& member) {
-  auto likelihood = e.network->likelihood(Part::train);
-  return e.frozen ? freeze(std::move(likelihood), e.frozen, member) : std::move(likelihood);
+  return e.frozen ? e.network->conditional_likelihood(Part::train, e.frozen, member)
+                  : e.network->likelihood(Part::train);
 }
 
 std::unique_ptr<Target<HostVector<float>>> make_target(const Experiment& e, std::uint32_t chain,

@@ -1,7 +1,10 @@
-/// Log prior and log-likelihood of stored draws over all training rows.
+/// Log prior and log-likelihood of stored draws over training rows.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,10 +17,20 @@ struct LogDensities {
   std::vector<double> log_prior, log_likelihood;  ///< @shape [chains, draws]
 };
 
-/// Of every `every`-th of the first `count` draws of each chain.
-/// @cost one forward pass over the training rows a draw
-LogDensities log_densities(const Experiment& experiment, std::span<const ChainDraws> chains,
-                           std::size_t count, std::size_t every, std::size_t threads,
-                           const CompleteDraw& complete = {});
+struct DensityPlan {
+  std::size_t draws = 0;  ///< the first so many of each chain
+  std::size_t every = 1;  ///< and of these each `every`-th
+  /// 0: all training rows. Else so many drawn at random, the same for every draw, and the log-likelihood of all
+  /// is estimated from them: a good measure of how the chains mix, at a cost that does not grow with N.
+  std::size_t rows = 0;
+  std::size_t threads = 1;
+  std::function<void(std::size_t done, std::size_t total)> on_draw;  ///< from the calling thread
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// @cost one forward pass over the rows a draw
+/// @return nothing where it was stopped
+std::optional<LogDensities> log_densities(const Experiment& experiment, std::span<const ChainDraws> chains,
+                                          const DensityPlan& plan, const CompleteDraw& complete = {});
 
 }  // namespace smile::experiment

@@ -27,7 +27,9 @@ namespace {
 namespace fs = std::filesystem;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kDensityDraws = 1000;       ///< draws a chain whose log-density is diagnosed
-constexpr std::size_t kDensityDrawsOfLarge = 20;  ///< the same of a network where each takes seconds
+/// The same of a network where a pass over all training rows takes seconds, and the points (images, tokens) of
+/// the rows that are passed.
+constexpr std::size_t kDensityDrawsOfLarge = 100, kDensityPointsOfLarge = 4096;
 constexpr std::size_t kFollowedRows = 10;  ///< test rows whose predictions are diagnosed like parameters
 
 bool wants(const std::vector<std::string>& list, const char* name) {
@@ -263,28 +265,67 @@ std::vector<QuantityDiagnostics> diagnose_parameters(const Experiment& e, std::s
   return quantities;
 }
 
-/// The log-posterior over all training rows, of draws evenly thinned where there are many; all of them, and
-/// kept in a file, where `evaluations` names PriorLogLik.
-QuantityDiagnostics diagnose_log_density(const Evaluation& evaluation, std::span<const ChainDraws> chains,
-                                         std::size_t draws, std::size_t parts, std::size_t threads) {
-  const bool all = wants(evaluation.e.config.evaluations, "PriorLogLik");
-  const std::size_t most = evaluation.e.is_native() ? kDensityDraws : kDensityDrawsOfLarge;
-  const std::size_t every = all ? 1 : (draws + most - 1) / most;
-  const LogDensities densities = log_densities(evaluation.e, chains, draws, every, threads,
-                                               complete_draws(evaluation.e, evaluation.directory.path()));
+/// Progress of a part of the evaluation.
+class Advance {
+ public:
+  Advance(const RunOptions& options, const char* phase, std::size_t total) : options_(options) {
+    progress_.phase = phase;
+    progress_.unit = "draws";
+    progress_.total = total;
+  }
+  void show(std::size_t done) {
+    progress_.done = done;
+    progress_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    progress_.per_second = progress_.seconds > 0 ? double(done) / progress_.seconds : 0;
+    progress_.finished = done == progress_.total;
+    if (options_.on_progress) options_.on_progress(progress_);
+  }
+
+ private:
+  const RunOptions& options_;
+  Progress progress_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// The log-posterior of draws evenly thinned where there are many, over all training rows or, of a large
+/// network, some; of all draws and rows, and kept in a file, where `evaluations` names PriorLogLik.
+/// @return nothing where it was stopped
+std::optional<QuantityDiagnostics> diagnose_log_density(const Evaluation& evaluation,
+                                                        std::span<const ChainDraws> chains,
+                                                        std::size_t draws, std::size_t parts,
+                                                        std::size_t threads) {
+  const Experiment& e = evaluation.e;
+  const bool all = wants(e.config.evaluations, "PriorLogLik");
+  const std::size_t most = e.is_native() ? kDensityDraws : kDensityDrawsOfLarge;
+  DensityPlan plan;
+  plan.draws = draws;
+  plan.every = all ? 1 : (draws + most - 1) / most;
+  if (!all && !e.is_native())
+    plan.rows = std::max<std::size_t>(1, kDensityPointsOfLarge / e.network->points_per_row());
+  plan.threads = threads;
+  plan.stop = evaluation.options.stop;
+  std::optional<Advance> advance;
+  plan.on_draw = [&](std::size_t done, std::size_t total) {
+    if (!advance) advance.emplace(evaluation.options, "diagnosis", total);
+    advance->show(done);
+  };
+  const auto densities =
+      log_densities(e, chains, plan, complete_draws(e, *e.network, evaluation.directory.path()));
+  if (!densities) return std::nullopt;
   if (all) {
-    const std::vector<std::size_t> shape{chains.size(), densities.draws};
+    const std::vector<std::size_t> shape{chains.size(), densities->draws};
     const std::vector<NamedArray> arrays{
-        {"log_prior", NpyArray(shape, std::span<const double>(densities.log_prior))},
-        {"log_likelihood", NpyArray(shape, std::span<const double>(densities.log_likelihood))}};
+        {"log_prior", NpyArray(shape, std::span<const double>(densities->log_prior))},
+        {"log_likelihood", NpyArray(shape, std::span<const double>(densities->log_likelihood))}};
     write_npz(evaluation.file("log_densities.npz"), arrays);
   }
-  std::vector<double> sum(densities.log_prior);
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += densities.log_likelihood[i];
+  std::vector<double> sum(densities->log_prior);
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += densities->log_likelihood[i];
   return diagnose("log_density", sum, chains.size(), parts);
 }
 
-void diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, Followed& f,
+/// @return false where it was stopped
+bool diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, Followed& f,
                     std::size_t threads) {
   const std::size_t parts =
       std::size_t(std::max<std::int64_t>(2, evaluation.e.config.evaluation_args.n_splits));
@@ -294,7 +335,9 @@ void diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, 
     quantities.push_back(diagnose(fmt::format("prediction[{}]", i), f.values[i], chains.size(), parts));
   const auto of_parameters = summarise(std::span(quantities).first(parameters));
   const auto of_predictions = summarise(std::span(quantities).subspan(parameters));
-  quantities.push_back(diagnose_log_density(evaluation, chains, f.draws, parts, threads));
+  auto of_density = diagnose_log_density(evaluation, chains, f.draws, parts, threads);
+  if (!of_density) return false;
+  quantities.push_back(std::move(*of_density));
   const auto set = [&](const char* name, double value) { evaluation.table.sampling(name, value); };
   set("R-hat of parameters, median", of_parameters.rhat.median);
   set("chain-wise R-hat of parameters, median", of_parameters.chainwise_rhat.median);
@@ -309,6 +352,7 @@ void diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, 
   out["predictions"] = ordered_json::parse(to_json(of_predictions));
   out["quantities"] = ordered_json::parse(to_json(std::span<const QuantityDiagnostics>(quantities)));
   write_file_atomically(evaluation.file("diagnostics.json"), out.dump(1) + "\n");
+  return true;
 }
 
 /// LPPD of the first k chains over random orders of the chains: how much each further chain brings.
@@ -382,7 +426,7 @@ void evaluate_out_of_distribution(Evaluation& evaluation, const PredictionRows& 
       *network_over(e, rows), Part::test, chains, threads,
       [&](std::size_t chain, std::size_t draw, std::span<const float> position,
           std::span<const float> outputs) { predictive.add(chain, draw, position, outputs); },
-      [](std::size_t) { return true; }, complete_draws(e, evaluation.directory.path()));
+      [](std::size_t) { return true; }, complete_draws(e, *e.network, evaluation.directory.path()));
   const Novelty inside = novelty(e, test, has_targets), outside = novelty(e, predictive, has_targets);
   std::vector<NamedArray> arrays;
   const auto compare = [&](const char* metric, const char* name, const std::vector<double>& in,
@@ -456,11 +500,7 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
       outputs_of.push_back(NpyAppender::create(
           evaluation.file(fmt::format("outputs-{:02}.npy", chain.chain).c_str()), e.test.rows * e.outputs()));
 
-  Progress progress;
-  progress.phase = "evaluation";
-  progress.unit = "draws";
-  progress.total = total;
-  const auto begin = std::chrono::steady_clock::now();
+  Advance advance(evaluation.options, "evaluation", total);
   const bool all = for_each_prediction(
       *e.network, Part::test, chains, threads,
       [&](std::size_t chain, std::size_t draw, std::span<const float> position,
@@ -470,14 +510,10 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
         if (!outputs_of.empty()) outputs_of[chain].append(outputs);
       },
       [&](std::size_t done) {
-        progress.done = done;
-        progress.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-        progress.per_second = progress.seconds > 0 ? double(done) / progress.seconds : 0;
-        progress.finished = done == total;
-        if (evaluation.options.on_progress) evaluation.options.on_progress(progress);
+        advance.show(done);
         return !(evaluation.options.stop && evaluation.options.stop->load());
       },
-      complete_draws(e, evaluation.directory.path()));
+      complete_draws(e, *e.network, evaluation.directory.path()));
   if (!all) return false;
 
   const auto set = [&](const std::string& name, double value) { evaluation.table.sampling(name, value); };
@@ -507,7 +543,7 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
     score.rmse = rmse.empty() ? kNone : rmse[i];
   }
   if (wants(wanted, "LppdCum")) evaluate_orderings(evaluation, predictive, chains.size());
-  if (diagnosing) diagnose_draws(evaluation, chains, f, threads);
+  if (diagnosing && !diagnose_draws(evaluation, chains, f, threads)) return false;
   summary.draws = total;
   return true;
 }

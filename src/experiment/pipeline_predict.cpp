@@ -292,8 +292,7 @@ PredictSummary predict_run(const std::string& directory, const PredictOptions& o
   if (e.config.data.data_type != "tabular")
     throw Error(directory, "predictions are made for the rows of tables",
                 "see eval/predictions.npz of the run for its test part");
-  if (!e.is_native() && network_engine() == nullptr)
-    throw Error(directory, "its network is not available in this build", "configure with -DSMILE_TORCH=ON");
+  if (!e.is_native()) require_network_engine(directory, "its network");
   RunOptions threading;
   threading.threads = options.threads;
   const std::size_t threads = experiment::thread_count(threading, 64);

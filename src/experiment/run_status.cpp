@@ -68,7 +68,7 @@ std::optional<LppdSoFar> lppd_so_far(const fs::path& run) {
     classification.emplace(labels, e.outputs(), counts);
   }
   const auto network = e.network->predictor();
-  const experiment::CompleteDraw complete = experiment::complete_draws(e, run);
+  const experiment::CompleteDraw complete = experiment::complete_draws(e, *e.network, run);
   HostVector<float> position(e.dimension());
   std::vector<float> outputs(e.valid.rows * e.outputs()), mean(e.valid.rows), log_sd(e.valid.rows);
   for (std::size_t c = 0; c < chains.size(); ++c)

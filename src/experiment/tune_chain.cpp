@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiment/chain_report.hpp"
 #include "smile/targets/task_likelihood.hpp"
 
 namespace smile::experiment {
@@ -16,15 +17,7 @@ constexpr std::uint64_t kScores = 100;  ///< scored steps of an advance
 }  // namespace
 
 ValidationRows validation_rows(const Experiment& e) {
-  ValidationRows rows{e.valid.targets, 0};
-  if (!e.is_regression()) {
-    rows.trivial_lppd = -std::log(double(e.outputs()));
-    return rows;
-  }
-  // Targets are standardised: mean 0, spread 1.
-  for (const double y : rows.targets) rows.trivial_lppd += normal_log_likelihood(y, 0, 0).log_likelihood;
-  rows.trivial_lppd /= double(rows.targets.size());
-  return rows;
+  return {e.valid.targets, nothing_learned(e.info, e.config.data.normalize)};
 }
 
 TuneChain::TuneChain(const Experiment& experiment, const SamplerConfig& sampler,
@@ -66,8 +59,7 @@ void TuneChain::advance(std::uint64_t until, std::uint64_t collect_after) {
   double lppd = 0;
   for (const LogSumExp& sum : scores_) lppd += sum.value() - std::log(double(scored_));
   lppd /= double(scores_.size());
-  // A NaN is hopeless, too.
-  if (!(lppd >= validation_.trivial_lppd)) hopeless_ = fmt::format("worse than no network at step {}", step_);
+  if (std::isnan(lppd) || lppd < validation_.trivial_lppd) hopeless_ = fmt::format("worse than no network at step {}", step_);
 }
 
 void TuneChain::clear_scores() {

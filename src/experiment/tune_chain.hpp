@@ -15,7 +15,7 @@ namespace smile::experiment {
 /// What the chain is compared on; shared.
 struct ValidationRows {
   std::vector<double> targets;
-  double trivial_lppd = 0;  ///< of a prediction without a network
+  double trivial_lppd = 0;  ///< of a prediction without a network; NaN: not known
 };
 ValidationRows validation_rows(const Experiment& experiment);
 

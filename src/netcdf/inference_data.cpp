@@ -162,9 +162,7 @@ class Predictive {
     if (e.config.data.data_type != "tabular")
       throw Error(run.path.string(), "predictive groups are made of the test rows of tables",
                   "export with --no-predictive");
-    if (!e.is_native() && network_engine() == nullptr)
-      throw Error(run.path.string(), "its network is not available in this build",
-                  "configure with -DSMILE_TORCH=ON, or export with --no-predictive");
+    if (!e.is_native()) require_network_engine(run.path.string(), "its network");
     const Dataset dataset = test_rows(e);
     targets_ = dataset.test.targets;
     PredictionRows rows;

@@ -54,7 +54,7 @@ bool is_frozen(const std::string& name, const std::vector<std::string>& patterns
 }
 
 FrozenParameters::FrozenParameters(const ParameterLayout& all, const std::vector<std::string>& patterns)
-    : all_(all.size()) {
+    : patterns_(patterns), all_(all.size()) {
   for (const std::string& pattern : patterns)
     if (std::none_of(all.groups.begin(), all.groups.end(),
                      [&](const ParameterGroup& group) { return is_frozen(group.name, {pattern}); }))

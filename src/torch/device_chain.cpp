@@ -19,10 +19,10 @@ using torch::Tensor;
 /// The posterior of MinibatchPosterior, on the network's device.
 class DevicePosterior final : public Target<TensorVector> {
  public:
-  DevicePosterior(const TorchNetwork& network, std::shared_ptr<const Prior> prior, BatchOrder batches,
-                  LikelihoodScale scale)
-      : network_(network.workspace()),
-        data_(network.data()),
+  DevicePosterior(FlatNetwork workspace, const Batches& data, std::shared_ptr<const Prior> prior,
+                  BatchOrder batches, LikelihoodScale scale)
+      : network_(std::move(workspace)),
+        data_(data),
         prior_(*prior, data_.device()),
         batches_(std::move(batches)),
         scale_(scale) {}
@@ -165,6 +165,7 @@ class DeviceSampler final : public Sampler<ChainVector> {
 }  // namespace
 
 ChainSetup make_device_chain(const SamplerConfig& config, const TorchNetwork& network,
+                             const FrozenParameters* frozen, const HostVector<float>& member,
                              std::shared_ptr<const Prior> prior, const RunLengths& lengths,
                              std::uint64_t seed, std::uint32_t chain) {
   const std::size_t n = network.rows(Part::train);
@@ -174,13 +175,14 @@ ChainSetup make_device_chain(const SamplerConfig& config, const TorchNetwork& ne
                            : BatchOrder(n);
   const torch::Device device = network.data().device();
   const TensorVector::OnDevice scope(device);
+  auto posterior = std::make_unique<DevicePosterior>(network.workspace(frozen, member), network.data(),
+                                                     std::move(prior), std::move(batches),
+                                                     likelihood_scale(config.likelihood_scale));
   ChainSetup setup;
-  setup.target = std::make_unique<HostTarget>(network.layout().size());
+  setup.target = std::make_unique<HostTarget>(posterior->dimension());
   setup.sampler = std::make_unique<DeviceSampler>(
       experiment::make_sampler_of<TensorVector>(config, lengths.plan, n),
-      std::make_unique<DevicePosterior>(network, std::move(prior), std::move(batches),
-                                        likelihood_scale(config.likelihood_scale)),
-      DeviceNormals(seed, chain, device), device);
+      std::move(posterior), DeviceNormals(seed, chain, device), device);
   return setup;
 }
 

@@ -126,11 +126,12 @@ class TorchEngine final : public NetworkEngine {
   }
 
   std::optional<ChainSetup> device_chain(const Config& config, const Network& network,
+                                         const FrozenParameters* frozen, const HostVector<float>& member,
                                          std::shared_ptr<const Prior> prior, const RunLengths& lengths,
                                          std::uint32_t chain) const override {
     const auto& own = dynamic_cast<const deep::TorchNetwork&>(network);
     if (own.data().device().is_cpu()) return std::nullopt;  // the host's fused passes are faster
-    return deep::make_device_chain(config.training.sampler, own, std::move(prior), lengths,
+    return deep::make_device_chain(config.training.sampler, own, frozen, member, std::move(prior), lengths,
                                    std::uint64_t(config.rng), chain);
   }
 

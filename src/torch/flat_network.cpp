@@ -72,16 +72,19 @@ FlatNetwork::FlatNetwork(TorchModule module, Task task, const std::vector<std::s
     moving_.push_back(i);
     initial_.push_back(p.tensor.detach().clone());
   }
+  const bool has_sigma = task_ == Task::mean_regression;
   for (const std::string& pattern : frozen)
     if (std::none_of(module_.parameters.begin(), module_.parameters.end(),
-                     [&](const auto& p) { return is_frozen(p.name, {pattern}); }))
+                     [&](const auto& p) { return is_frozen(p.name, {pattern}); }) &&
+        !(has_sigma && is_frozen("log_sigma", {pattern})))
       throw Error("training.sampler.params_frozen", "`" + pattern + "` matches no parameter",
                   "parameters have names such as " +
                       (module_.parameters.empty() ? std::string("none") : module_.parameters.front().name));
-  if (task_ == Task::mean_regression) {
-    layout_.add("log_sigma", {1}, ParameterKind::other);
-    log_sigma_ = torch::zeros({1}).set_requires_grad(true);
-    initial_.push_back(torch::zeros({1}));
+  if (has_sigma) {
+    log_sigma_moves_ = !is_frozen("log_sigma", frozen);
+    (log_sigma_moves_ ? layout_ : frozen_layout_).add("log_sigma", {1}, ParameterKind::other);
+    log_sigma_ = torch::zeros({1}).set_requires_grad(log_sigma_moves_);
+    if (log_sigma_moves_) initial_.push_back(torch::zeros({1}));
   }
   if (layout_.size() == 0)
     throw Error("model", "no parameter is left to sample", "freeze fewer (training.sampler.params_frozen)");
@@ -111,10 +114,29 @@ void FlatNetwork::initialise(StreamKey key, Tensor out) const {
   }
 }
 
+void FlatNetwork::hold(const Tensor& whole) {
+  torch::NoGradGuard guard;
+  std::int64_t offset = 0;
+  const auto take = [&](Tensor& tensor, bool frozen) {
+    const std::int64_t size = tensor.numel();
+    if (frozen) tensor.copy_(whole.slice(0, offset, offset + size).view(tensor.sizes()));
+    offset += size;
+  };
+  for (std::size_t i = 0, moving = 0; i < module_.parameters.size(); ++i) {
+    const bool moves = moving < moving_.size() && moving_[moving] == i;
+    moving += moves;
+    take(module_.parameters[i].tensor, !moves);
+  }
+  if (log_sigma_.defined()) take(log_sigma_, !log_sigma_moves_);
+  TORCH_CHECK(offset == whole.numel(), "a vector of ", whole.numel(), " parameters, and the network has ",
+              offset);
+}
+
 void FlatNetwork::to(torch::Device device, torch::Dtype dtype) {
   views_.clear();
   if (module_.move_to) module_.move_to(device, dtype);
-  if (log_sigma_.defined()) log_sigma_ = log_sigma_.detach().to(device, dtype).set_requires_grad(true);
+  if (log_sigma_.defined())
+    log_sigma_ = log_sigma_.detach().to(device, dtype).set_requires_grad(log_sigma_moves_);
 }
 
 const std::vector<Tensor>& FlatNetwork::views(const Tensor& flat) {

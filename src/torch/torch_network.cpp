@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "peak_allocation.hpp"
 #include "smile/error.hpp"
 #include "trainer.hpp"
 
@@ -155,14 +156,38 @@ TorchNetwork::TorchNetwork(Maker make, Task task, Batches batches, std::size_t c
                 "let it end with an output for each class (token, mean)");
 }
 
-FlatNetwork TorchNetwork::workspace() const {
-  FlatNetwork network(make_(), task_);
+FlatNetwork TorchNetwork::workspace(const FrozenParameters* frozen, const HostVector<float>& whole) const {
+  FlatNetwork network(make_(), task_, frozen ? frozen->patterns() : std::vector<std::string>());
+  if (frozen) network.hold(tensor_view(whole.data(), whole.size()));
   network.to(batches_.device(), torch::kFloat);
   return network;
 }
 
 std::unique_ptr<Likelihood<float>> TorchNetwork::likelihood(Part part) const {
   return std::make_unique<TorchLikelihood>(workspace(), batches_, part);
+}
+
+std::unique_ptr<Likelihood<float>> TorchNetwork::conditional_likelihood(
+    Part part, std::shared_ptr<const FrozenParameters> frozen, const HostVector<float>& whole) const {
+  return std::make_unique<TorchLikelihood>(workspace(frozen.get(), whole), batches_, part);
+}
+
+/// Measured with two and with four rows: activations grow by the same amount with each.
+std::size_t TorchNetwork::workspace_bytes(std::size_t batch) const {
+  if (!batches_.device().is_cpu() || rows(Part::train) == 0) return 0;
+  compute_on_one_thread();
+  FlatNetwork network = workspace();
+  Tensor theta = torch::zeros({std::int64_t(layout().size())}), gradient = theta.clone();
+  network.initialise({}, theta);
+  const auto evaluate = [&](std::size_t count) {
+    const std::vector<std::uint32_t> chosen(count, 0);
+    value_and_gradient(network, batches_, Part::train, chosen, theta, gradient);
+  };
+  const auto measured = [&](std::size_t count) { return double(peak_allocation([&] { evaluate(count); })); };
+  evaluate(1);  // what is made once and kept; and the parameters' own memory is given up
+  const double two = measured(2), four = measured(4);
+  const double rows_at_once = double(std::min(batch, piece_rows(batches_)));
+  return std::size_t(std::max(four, two + (four - two) / 2 * (rows_at_once - 2)));
 }
 
 std::unique_ptr<Predictor> TorchNetwork::predictor() const {

@@ -29,6 +29,11 @@ class TorchNetwork final : public Network {
   std::size_t points(Part part) const override { return batches_.points(part); }
   std::size_t points_per_row() const override { return batches_.points_per_row(); }
   std::unique_ptr<Likelihood<float>> likelihood(Part part) const override;
+  /// Nothing is copied, and no gradient is taken of what is frozen.
+  std::unique_ptr<Likelihood<float>> conditional_likelihood(Part part,
+                                                            std::shared_ptr<const FrozenParameters> frozen,
+                                                            const HostVector<float>& whole) const override;
+  std::size_t workspace_bytes(std::size_t batch) const override;
   std::unique_ptr<Predictor> predictor() const override;
   BatchOrder batches(std::size_t batch_size, BatchMode mode, StreamKey key) const override {
     return batches_.order(batch_size, mode, key);
@@ -39,7 +44,8 @@ class TorchNetwork final : public Network {
   Task task() const { return task_; }
   const Batches& data() const { return batches_; }
   /// A workspace on the network's device.
-  FlatNetwork workspace() const;
+  /// @param frozen  null: every parameter moves   @param whole  of use where some are frozen
+  FlatNetwork workspace(const FrozenParameters* frozen = nullptr, const HostVector<float>& whole = {}) const;
   /// The parameters of a module with the same names and shapes. @throws Error at `where` for others
   HostVector<float> parameters_of(const TorchModule& module, const std::string& where) const;
 

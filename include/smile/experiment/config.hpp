@@ -65,6 +65,8 @@ struct ModelConfig {
   std::string gpt_block = "pre-norm";  ///< pre-norm, authors
   std::optional<std::string> path;     ///< TorchScript file
 
+  /// Whether the native engine computes it.
+  bool is_native() const { return model == "FCN" && engine == "native"; }
   /// `activation` as the engine's type.
   Activation activation_kind() const;
 };

@@ -44,7 +44,11 @@ class NetworkEngine {
   /// Parameters of a network file (`warmstart_files`) for `network`. @shape [d]
   virtual HostVector<float> read_parameters(const std::string& file, const Network& network) const = 0;
   /// A chain whose vectors live on a device; nothing where `network` computes on the host.
+  /// @param frozen  null: every parameter moves
+  /// @param member  the network's whole vector; of use where some are frozen
   virtual std::optional<ChainSetup> device_chain(const Config& config, const Network& network,
+                                                 const FrozenParameters* frozen,
+                                                 const HostVector<float>& member,
                                                  std::shared_ptr<const Prior> prior,
                                                  const RunLengths& lengths, std::uint32_t chain) const = 0;
   /// Whether device `cuda` can be used; else why not, as words.
@@ -53,6 +57,8 @@ class NetworkEngine {
 
 /// The engine of this process; null where the build has none.
 const NetworkEngine* network_engine();
+/// The same for those who need it. @throws Error at `where`: `what` is not available in this build
+const NetworkEngine& require_network_engine(const std::string& where, const std::string& what);
 /// Called once, before any configuration is read.
 void set_network_engine(std::unique_ptr<const NetworkEngine> engine);
 

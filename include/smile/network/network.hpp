@@ -6,10 +6,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "smile/kernels/host_vector.hpp"
 #include "smile/random/stream.hpp"
 #include "smile/targets/batch_order.hpp"
+#include "smile/targets/frozen.hpp"
 #include "smile/targets/likelihood.hpp"
 #include "smile/targets/parameters.hpp"
 
@@ -69,7 +71,15 @@ class Network {
 
   /// Σ log p(y|x, θ) over a part; its rows are those that `batches` names.
   virtual std::unique_ptr<Likelihood<float>> likelihood(Part part) const = 0;
+  /// The same as a function of the moving parameters alone, the frozen ones held at their values in `whole`.
+  /// By default each evaluation copies the moving ones into a whole vector.
+  virtual std::unique_ptr<Likelihood<float>> conditional_likelihood(
+      Part part, std::shared_ptr<const FrozenParameters> frozen, const HostVector<float>& whole) const {
+    return freeze(likelihood(part), std::move(frozen), whole);
+  }
   virtual std::unique_ptr<Predictor> predictor() const = 0;
+  /// Memory of one thread's gradient with a mini-batch of so many rows, beside vectors of θ: activations.
+  virtual std::size_t workspace_bytes(std::size_t) const { return 0; }
   /// Mini-batches of the training part. Text has windows at random places instead of an order.
   virtual BatchOrder batches(std::size_t batch_size, BatchMode mode, StreamKey key) const {
     return BatchOrder(rows(Part::train), batch_size, mode, key);

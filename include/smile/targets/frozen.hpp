@@ -19,6 +19,7 @@ class FrozenParameters {
   /// @throws Error for a pattern that matches no parameter, and where none is left to sample
   FrozenParameters(const ParameterLayout& all, const std::vector<std::string>& patterns);
 
+  const std::vector<std::string>& patterns() const { return patterns_; }
   /// What moves.
   const ParameterLayout& moving() const { return moving_; }
   /// Length of the network's whole vector.
@@ -29,6 +30,7 @@ class FrozenParameters {
   void put(std::span<const float> moving, HostVector<float>& whole) const;
 
  private:
+  std::vector<std::string> patterns_;
   ParameterLayout moving_;
   std::vector<std::size_t> from_;  ///< offset in the whole vector of each group of moving_
   std::size_t all_ = 0;

@@ -65,6 +65,8 @@ class FlatNetwork {
   void read(torch::Tensor out) const;
   /// LeCun-normal weights; all else as the module was made (spec 2.5).
   void initialise(StreamKey key, torch::Tensor out) const;
+  /// Gives the frozen parameters their values. @param whole  every parameter in registration order, log σ last
+  void hold(const torch::Tensor& whole);
   /// Moves the frozen tensors and buffers.
   void to(torch::Device device, torch::Dtype dtype);
 
@@ -90,6 +92,7 @@ class FlatNetwork {
   std::vector<std::size_t> moving_;  // indices of the parameters in θ
   std::vector<torch::Tensor> initial_;
   torch::Tensor log_sigma_;  // leaf; defined for mean_regr
+  bool log_sigma_moves_ = false;
   struct Views {
     const void* data;
     std::int64_t size;

@@ -292,8 +292,12 @@ TEST(Evaluate, LeavesAnUnfinishedRunUnfinishedAndACompleteOneComplete) {
   const auto config = folder.write("config.yaml", small_config());
   const fs::path run = folder / "run";
   Program program({"run", config, "--out", run, "--set", "training.sampler.n_samples=200000"});
-  while (!fs::exists(run / "samples/chain-00.npy")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const auto steps_done = [&]() -> std::size_t {
+    const json progress = json::parse(content_of(run / "progress.json"), nullptr, false);
+    return progress.is_object() && progress["phase"] == "sampling" ? progress["done"].get<std::size_t>() : 0;
+  };
+  for (int i = 0; i < 6000 && steps_done() < 2000; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   program.send(SIGINT);
   ASSERT_EQ(program.wait().status, 1);
   const std::string before = content_of(run / "status.json");

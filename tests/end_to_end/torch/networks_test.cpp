@@ -123,6 +123,21 @@ TEST_F(Images, EverySamplerMovesALeNet) {
   }
 }
 
+// The last layers move, the others stay at their member's values and are stored once.
+TEST_F(Images, FrozenLayersStay) {
+  const auto config = folder.write(
+      "config.yaml", lenet_config(data, "psmile-auto", "    params_frozen: [conv1, conv2, dense1]\n"));
+  const fs::path run = folder / "run";
+  const Outcome outcome = smile({"run", config, "--out", run, "--quiet"});
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+  EXPECT_EQ(NpyRows(run / "samples/chain-00.npy").columns(), 84u * 121 + 4 * 85);
+  EXPECT_GT(metric(run, "accuracy"), 0.8);
+  // Evaluation puts members and draws together again.
+  const json before = json::parse(content_of(run / "eval/metrics.json"));
+  ASSERT_EQ(smile({"evaluate", run, "--quiet"}).status, 0);
+  EXPECT_EQ(json::parse(content_of(run / "eval/metrics.json"))["metrics"], before["metrics"]);
+}
+
 TEST_F(Images, AreFlattenedForTheFcnOfBothEngines) {
   const auto text = replaced(replaced(lenet_config(data), "model: LeNet\n  activation: gelu",
                                       "model: FCN\n  hidden_structure: [12, 4]\n  activation: tanh"),
@@ -248,6 +263,26 @@ TEST_F(Text, WrongInputIsToldInOneLine) {
     EXPECT_TRUE(outcome.is_one_line_error()) << outcome.error;
     EXPECT_NE(outcome.error.find(expected), std::string::npos) << outcome.error;
   }
+}
+
+TEST_F(Text, ResumeRefusesAnotherVocabulary) {
+  const auto config = folder.write("config.yaml", gpt_config(data));
+  const std::vector<std::string> settings = {"--set", "training.sampler.n_samples=12", "--set",
+                                             "training.warmstart.max_epochs=1", "--quiet"};
+  std::vector<std::string> run = {"run", config, "--out", folder / "run"};
+  run.insert(run.end(), settings.begin(), settings.end());
+  ASSERT_EQ(smile(run).status, 0);
+  std::string other = patterned_text(700);  // as many characters, but one of them another
+  for (std::size_t at; (at = other.find("—")) != std::string::npos;) other.replace(at, 3, "Ω");
+  folder.write("text.txt", other);
+  run.push_back("--resume");
+  const Outcome outcome = smile(run);
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_TRUE(outcome.is_one_line_error()) << outcome.error;
+  EXPECT_NE(outcome.error.find("its characters are not those"), std::string::npos) << outcome.error;
+  const Outcome evaluated = smile({"evaluate", folder / "run"});
+  EXPECT_EQ(evaluated.status, 2);
+  EXPECT_NE(evaluated.error.find("its characters are not those"), std::string::npos) << evaluated.error;
 }
 
 /// Python with PyTorch, or nothing.
