@@ -4,19 +4,26 @@
 # has the core already; the first build takes longer.
 #
 #   scripts/gpu_check.sh [BUILD_FOLDER]      PYTHON=python3 and JOBS=$(nproc) can be set from outside
+#
+# DEVICE=cpu is a rehearsal of the script itself where there is no GPU.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3}
 jobs=${JOBS:-$(nproc)}
+device=${DEVICE:-cuda}
 build=${1:-build/gpu}
 
-prefix=$("$python" -c 'import torch; assert torch.cuda.is_available(), "this PyTorch finds no CUDA device"; print(torch.utils.cmake_prefix_path)')
+if [ "$device" = cuda ] && ! "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; then
+  echo "error: PyTorch of $python: it is missing or finds no CUDA device; install one with CUDA, or set PYTHON" >&2
+  exit 2
+fi
+prefix=$("$python" -c 'import torch; print(torch.utils.cmake_prefix_path)')
 abi=$("$python" -c 'import torch; print(int(torch._C._GLIBCXX_USE_CXX11_ABI))')
 if [ "$abi" != 1 ]; then
   echo "error: PyTorch: built with the old C++ ABI, which GTest, yaml-cpp and fmt of this system do not have; install a PyTorch with the new one (2.6 or later)" >&2
   exit 2
 fi
-"$python" -c 'import torch; print("PyTorch", torch.__version__, "CUDA", torch.version.cuda, torch.cuda.get_device_name())'
+"$python" -c 'import torch; print("PyTorch", torch.__version__, "CUDA", torch.version.cuda, torch.cuda.get_device_name() if torch.cuda.is_available() else "no device")'
 
 cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSMILE_TORCH=ON -DSMILE_BUILD_BENCHMARKS=ON -DCMAKE_PREFIX_PATH="$prefix"
 cmake --build "$build" --target smile_program unit_torch bench_network_step -j "$jobs"
@@ -25,7 +32,9 @@ echo "== unit tests: CPU and CUDA agree"
 timeout 120 "$build/tests/unit_torch" --gtest_brief=1
 
 echo "== steps"
-timeout 150 "$build/bench/bench_network_step" --device cuda --steps 30 resnet18 vit gpt
+networks=(resnet18 vit gpt) steps=30
+[ "$device" = cuda ] || { networks=(lenet) steps=5; }
+timeout 150 "$build/bench/bench_network_step" --device "$device" --steps "$steps" "${networks[@]}"
 
 echo "== a short run of psmile on the device"
 work=$(mktemp -d)
@@ -52,4 +61,4 @@ training:
   warmstart: {max_epochs: 5, batch_size: 128}
   sampler: {name: psmile, step_size: 0.001, n_chains: 2, batch_size: 256, warmup_steps: 100, n_samples: 200, n_thinning: 10}
 YAML
-timeout 120 "$build/bin/smile" run "$work/config.yaml" --out "$work/run" --device cuda
+timeout 120 "$build/bin/smile" run "$work/config.yaml" --out "$work/run" --device "$device"
