@@ -13,7 +13,7 @@ jobs=${JOBS:-$(nproc)}
 device=${DEVICE:-cuda}
 build=${1:-build/gpu}
 
-if [ "$device" = cuda ] && ! "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; then
+if [ "$device" = cuda ] && ! "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
   echo "error: PyTorch of $python: it is missing or finds no CUDA device; install one with CUDA, or set PYTHON" >&2
   exit 2
 fi
