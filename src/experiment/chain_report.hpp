@@ -23,7 +23,7 @@ using ChainScores = std::vector<ChainScore>;
 
 /// What the training rows say of chains.
 struct TrainingRows {
-  std::size_t count = 0;  ///< N, to compare log-likelihoods per row; 0: not known
+  std::size_t count = 0;    ///< N, to compare log-likelihoods per row; 0: not known
   double nothing_learned =  ///< log-likelihood of a row, NaN: not known
       std::numeric_limits<double>::quiet_NaN();
 
@@ -31,8 +31,8 @@ struct TrainingRows {
     return count > 0 ? log_likelihood / double(count) : std::numeric_limits<double>::quiet_NaN();
   }
 };
-/// Log-likelihood of a point (a row, an image, a token) without a network: equal classes, or mean and spread of
-/// the targets. NaN: not known.
+/// Log-likelihood of a point (a row, an image, a token) without a network: equal classes, or mean and spread
+/// of the targets. NaN: not known.
 /// @param scaled  whether regression targets were standardised
 double nothing_learned(const DatasetInfo& info, bool scaled);
 TrainingRows training_rows_of(const DatasetInfo& info, bool scaled);

@@ -27,25 +27,25 @@ std::optional<LogDensities> log_densities(const Experiment& e, std::span<const C
                     job_draws = std::clamp<std::size_t>(total / plan.threads, 1, kJobDraws);
   std::atomic<std::size_t> done = 0;
   const auto stopped = [&] { return plan.stop && plan.stop->load(); };
-  ensemble::parallel_for(
-      (total + job_draws - 1) / job_draws, plan.threads,
-      [&](std::size_t job) {
-        if (stopped()) return;
-        const auto network = e.network->likelihood(Part::train);
-        HostVector<float> position(e.dimension());
-        for (std::size_t i = job * job_draws; i < std::min(total, (job + 1) * job_draws) && !stopped(); ++i) {
-          if (position.size() != e.dimension()) position.resize(e.dimension());
-          const ChainDraws& chain = chains[i / out.draws];
-          chain.read(i % out.draws * plan.every, position.span());
-          out.log_prior[i] = e.prior->log_density(position.span());
-          if (complete) complete(chain.chain, position);
-          out.log_likelihood[i] = scale * network->log_likelihood(rows, position);
-          ++done;
-        }
-      },
-      [&](bool) {
-        if (plan.on_draw) plan.on_draw(done, total);
-      });
+  ensemble::parallel_for((total + job_draws - 1) / job_draws, plan.threads,
+                         [&](std::size_t job) {
+                           if (stopped()) return;
+                           const auto network = e.network->likelihood(Part::train);
+                           HostVector<float> position(e.dimension());
+                           for (std::size_t i = job * job_draws;
+                                i < std::min(total, (job + 1) * job_draws) && !stopped(); ++i) {
+                             if (position.size() != e.dimension()) position.resize(e.dimension());
+                             const ChainDraws& chain = chains[i / out.draws];
+                             chain.read(i % out.draws * plan.every, position.span());
+                             out.log_prior[i] = e.prior->log_density(position.span());
+                             if (complete) complete(chain.chain, position);
+                             out.log_likelihood[i] = scale * network->log_likelihood(rows, position);
+                             ++done;
+                           }
+                         },
+                         [&](bool) {
+                           if (plan.on_draw) plan.on_draw(done, total);
+                         });
   if (stopped() && done < total) return std::nullopt;
   return out;
 }

@@ -20,8 +20,8 @@ struct LogDensities {
 struct DensityPlan {
   std::size_t draws = 0;  ///< the first so many of each chain
   std::size_t every = 1;  ///< and of these each `every`-th
-  /// 0: all training rows. Else so many drawn at random, the same for every draw, and the log-likelihood of all
-  /// is estimated from them: a good measure of how the chains mix, at a cost that does not grow with N.
+  /// 0: all training rows. Else so many drawn at random, the same for every draw, and the log-likelihood of
+  /// all is estimated from them: a good measure of how the chains mix, at a cost that does not grow with N.
   std::size_t rows = 0;
   std::size_t threads = 1;
   std::function<void(std::size_t done, std::size_t total)> on_draw;  ///< from the calling thread

@@ -96,6 +96,11 @@ inline MicrocanonicalOptions microcanonical_of(const SamplerConfig& config) {
   return options;
 }
 
+inline GradientStepOptions gradient_step_of(const SamplerConfig& config) {
+  return {guard_of(config), config.step_size, schedule_of(config.scheduler_config_warm),
+          schedule_of(config.scheduler_config_samp)};
+}
+
 template <class Vector>
 std::unique_ptr<Sampler<Vector>> make_sampler_of(const SamplerConfig& config, const SamplingPlan& plan,
                                                  std::size_t observations) {
@@ -109,8 +114,6 @@ std::unique_ptr<Sampler<Vector>> make_sampler_of(const SamplerConfig& config, co
                       ", or use the sampler mclmc");
     return std::make_unique<MicrocanonicalSampler<Vector>>(microcanonical_of(config), plan);
   }
-  const Schedule warm = schedule_of(config.scheduler_config_warm),
-                 samp = schedule_of(config.scheduler_config_samp);
   if constexpr (std::is_same_v<Vector, HostVector<typename Vector::value_type>>) {
     if (config.name == "mclmc") {
       MclmcOptions options;
@@ -126,11 +129,7 @@ std::unique_ptr<Sampler<Vector>> make_sampler_of(const SamplerConfig& config, co
     }
   }
   if (config.name == "sghmc") {
-    SghmcOptions options;
-    options.guard = guard_of(config);
-    options.step_size = config.step_size;
-    options.warmup_schedule = warm;
-    options.sampling_schedule = samp;
+    SghmcOptions options{gradient_step_of(config)};
     options.friction = config.mdecay;
     options.noise_estimate = config.beta_hat;
     options.temperature = config.temperature;
@@ -138,32 +137,20 @@ std::unique_ptr<Sampler<Vector>> make_sampler_of(const SamplerConfig& config, co
     return std::make_unique<SghmcSampler<Vector>>(options, plan);
   }
   if (config.name == "sgnht") {
-    SgnhtOptions options;
-    options.guard = guard_of(config);
-    options.step_size = config.step_size;
-    options.warmup_schedule = warm;
-    options.sampling_schedule = samp;
+    SgnhtOptions options{gradient_step_of(config)};
     options.diffusion = config.sgnht_diffusion;
     options.temperature = config.temperature;
     return std::make_unique<SgnhtSampler<Vector>>(options, plan);
   }
   if (config.name == "adasghmc" || config.name == "rmsprop-sghmc") {
-    ScaleAdaptedOptions options;
-    options.guard = guard_of(config);
-    options.step_size = config.step_size;
-    options.warmup_schedule = warm;
-    options.sampling_schedule = samp;
+    ScaleAdaptedOptions options{gradient_step_of(config)};
     options.friction = config.mdecay;
     options.rmsprop = config.name == "rmsprop-sghmc";
     options.running_avg_factor = config.running_avg_factor;
     return std::make_unique<ScaleAdaptedSampler<Vector>>(options, plan);
   }
   if (config.name == "sgld" || config.name == "psgld" || config.name == "csgld") {
-    LangevinOptions options;
-    options.guard = guard_of(config);
-    options.step_size = config.step_size;
-    options.warmup_schedule = warm;
-    options.sampling_schedule = samp;
+    LangevinOptions options{gradient_step_of(config)};
     options.temperature = config.temperature;
     options.explore_without_noise = config.explore_without_noise;
     options.preconditioned = config.name == "psgld";

@@ -45,8 +45,9 @@ void check_same_data(const fs::path& run, const Experiment& e) {
   if (before.text && e.info.text && before.text->vocabulary != e.info.text->vocabulary)
     throw Error(
         e.config.data.path,
-        fmt::format("its characters are not those which the run in {} was started with (the vocabulary differs)",
-                    run.string()),
+        fmt::format(
+            "its characters are not those which the run in {} was started with (the vocabulary differs)",
+            run.string()),
         "restore the file, or start a new run");
   const bool same = before.checksum == e.info.checksum && before.train_rows == e.info.train_rows &&
                     before.test_rows == e.info.test_rows &&

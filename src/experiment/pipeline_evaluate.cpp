@@ -26,9 +26,9 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kDensityDraws = 1000;       ///< draws a chain whose log-density is diagnosed
-/// The same of a network where a pass over all training rows takes seconds, and the points (images, tokens) of
-/// the rows that are passed.
+constexpr std::size_t kDensityDraws = 1000;  ///< draws a chain whose log-density is diagnosed
+/// The same of a network where a pass over all training rows takes seconds, and the points (images, tokens)
+/// of the rows that are passed.
 constexpr std::size_t kDensityDrawsOfLarge = 100, kDensityPointsOfLarge = 4096;
 constexpr std::size_t kFollowedRows = 10;  ///< test rows whose predictions are diagnosed like parameters
 
@@ -291,9 +291,8 @@ class Advance {
 /// network, some; of all draws and rows, and kept in a file, where `evaluations` names PriorLogLik.
 /// @return nothing where it was stopped
 std::optional<QuantityDiagnostics> diagnose_log_density(const Evaluation& evaluation,
-                                                        std::span<const ChainDraws> chains,
-                                                        std::size_t draws, std::size_t parts,
-                                                        std::size_t threads) {
+                                                        std::span<const ChainDraws> chains, std::size_t draws,
+                                                        std::size_t parts, std::size_t threads) {
   const Experiment& e = evaluation.e;
   const bool all = wants(e.config.evaluations, "PriorLogLik");
   const std::size_t most = e.is_native() ? kDensityDraws : kDensityDrawsOfLarge;

@@ -52,8 +52,7 @@ StoredRun open_stored_run(const std::filesystem::path& path, bool incomplete) {
     throw Error(path.string(), "the run has no dataset_splits.npz", "let it go on with --resume",
                 ErrorKind::run);
   e.info = load_dataset_info(path / "dataset_splits.npz");
-  if (e.config.model.is_native())
-    e.spec = fcn_spec(e.config, e.info.inputs());
+  if (e.config.model.is_native()) e.spec = fcn_spec(e.config, e.info.inputs());
   e.layout = read_layout(path / "parameters.json");
   run.records = read_records(e, path);
   run.chains = open_draws(e, path, run.records);

@@ -59,7 +59,8 @@ void TuneChain::advance(std::uint64_t until, std::uint64_t collect_after) {
   double lppd = 0;
   for (const LogSumExp& sum : scores_) lppd += sum.value() - std::log(double(scored_));
   lppd /= double(scores_.size());
-  if (std::isnan(lppd) || lppd < validation_.trivial_lppd) hopeless_ = fmt::format("worse than no network at step {}", step_);
+  if (std::isnan(lppd) || lppd < validation_.trivial_lppd)
+    hopeless_ = fmt::format("worse than no network at step {}", step_);
 }
 
 void TuneChain::clear_scores() {

@@ -175,14 +175,14 @@ ChainSetup make_device_chain(const SamplerConfig& config, const TorchNetwork& ne
                            : BatchOrder(n);
   const torch::Device device = network.data().device();
   const TensorVector::OnDevice scope(device);
-  auto posterior = std::make_unique<DevicePosterior>(network.workspace(frozen, member), network.data(),
-                                                     std::move(prior), std::move(batches),
-                                                     likelihood_scale(config.likelihood_scale));
+  auto posterior =
+      std::make_unique<DevicePosterior>(network.workspace(frozen, member), network.data(), std::move(prior),
+                                        std::move(batches), likelihood_scale(config.likelihood_scale));
   ChainSetup setup;
   setup.target = std::make_unique<HostTarget>(posterior->dimension());
-  setup.sampler = std::make_unique<DeviceSampler>(
-      experiment::make_sampler_of<TensorVector>(config, lengths.plan, n),
-      std::move(posterior), DeviceNormals(seed, chain, device), device);
+  setup.sampler =
+      std::make_unique<DeviceSampler>(experiment::make_sampler_of<TensorVector>(config, lengths.plan, n),
+                                      std::move(posterior), DeviceNormals(seed, chain, device), device);
   return setup;
 }
 

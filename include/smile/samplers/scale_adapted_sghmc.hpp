@@ -4,17 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
-#include "smile/kernels/host_vector.hpp"
-#include "smile/samplers/langevin.hpp"
+#include "smile/samplers/gradient_step.hpp"
 
 namespace smile {
 
-struct ScaleAdaptedOptions {
-  GradientGuard guard;
-  double step_size = 1e-2;  ///< ε > 0
-  Schedule warmup_schedule, sampling_schedule;
+struct ScaleAdaptedOptions : GradientStepOptions {
   double friction = 0.05;            ///< α = `mdecay`, in (0, 1]
   bool rmsprop = false;              ///< s² ← ρ s² + (1−ρ) g² instead of the adaptive averages
   double running_avg_factor = 0.99;  ///< ρ of rmsprop-sghmc, in [0, 1)
@@ -24,71 +19,26 @@ struct ScaleAdaptedOptions {
 /// (zero before the first); then, with the new gradient and fixed s during sampling,
 ///     v ← (1−α) v + ε g + n sqrt(max(2α s − (ε s)², 1e−7)),   θ ← θ + ε v / s,   v₀ = 0
 template <class Vector>
-class ScaleAdaptedSampler final : public Sampler<Vector> {
+class ScaleAdaptedSampler final : public GradientStepSampler<Vector> {
+  using Frame = GradientStepSampler<Vector>;
+  using Frame::gradient_, Frame::log_density_, Frame::normals_, Frame::position_, Frame::proposal_;
+  using typename Frame::Moment;
+
  public:
   ScaleAdaptedSampler(const ScaleAdaptedOptions& options, const SamplingPlan& plan)
-      : options_(options), plan_(plan) {}
+      : Frame(options, plan), options_(options) {}
 
   void start(const Vector& position, Target<Vector>&, NormalSource<Vector>&) override {
-    position_ = position;
+    this->place(position);
     momentum_ = kept_gradient_ = Vector(position.size());
     tau_ = mean_ = variance_ = Vector(position.size(), 1);
     allocate_scratch();
   }
 
-  StepReport step(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t) override {
-    StepReport report;
-    const auto [step, exploring] =
-        scheduled_step(options_.warmup_schedule, options_.sampling_schedule, plan_, options_.step_size, t);
-    report.step_size = report.next_step_size = step;
-    report.exploring = exploring;
-    report.gradients = 1;
-    const double value = target.log_density_and_gradient(position_, gradient_, t);
-    if (!std::isfinite(value)) {
-      report.refusal = Refusal::log_density;
-    } else if (!options_.guard.admit(gradient_)) {
-      report.refusal = Refusal::gradient;
-    } else {
-      report.gradient_norm = std::sqrt(kernels::norm2(gradient_));
-      next_variance_ = variance_;
-      if (t <= plan_.warmup_steps) {
-        if (options_.rmsprop) {
-          kernels::adapt_rms(next_variance_, kept_gradient_, options_.running_avg_factor);
-        } else {
-          next_tau_ = tau_;
-          next_mean_ = mean_;
-          kernels::adapt_scale(next_tau_, next_mean_, next_variance_, kept_gradient_);
-        }
-      }
-      normals.normals(normals_, Purpose::noise, t);
-      proposal_ = position_;
-      next_momentum_ = momentum_;
-      kernels::scaled_momentum_update(proposal_, next_momentum_, next_variance_, gradient_, normals_, step,
-                                      options_.friction);
-      if (!kernels::all_finite(proposal_)) report.refusal = Refusal::position;
-    }
-    if (report.accepted()) {
-      position_.swap(proposal_);
-      momentum_.swap(next_momentum_);
-      variance_.swap(next_variance_);
-      if (t <= plan_.warmup_steps && !options_.rmsprop) {
-        tau_.swap(next_tau_);
-        mean_.swap(next_mean_);
-      }
-      kept_gradient_.swap(gradient_);
-      log_density_ = value;
-    }
-    report.log_density = log_density_;
-    return report;
-  }
-
-  const Vector& position() const override { return position_; }
   const Vector& momentum() const { return momentum_; }
   const Vector& variance() const { return variance_; }  ///< s²
   const Vector& tau() const { return tau_; }
   const Vector& mean() const { return mean_; }
-  std::uint64_t warmup_steps() const override { return plan_.warmup_steps; }
-  std::uint64_t total_steps() const override { return plan_.warmup_steps + plan_.sampling_steps; }
 
   /// max s, to be compared with 2α/ε².
   double largest_scale() const { return std::sqrt(kernels::examine(variance_).largest); }
@@ -120,16 +70,38 @@ class ScaleAdaptedSampler final : public Sampler<Vector> {
   }
 
  private:
+  Mask<Vector> propose(const Moment& now) override {
+    next_variance_ = variance_;
+    if (now.in_warmup && options_.rmsprop) {
+      kernels::adapt_rms(next_variance_, kept_gradient_, options_.running_avg_factor);
+    } else if (now.in_warmup) {
+      next_tau_ = tau_;
+      next_mean_ = mean_;
+      kernels::adapt_scale(next_tau_, next_mean_, next_variance_, kept_gradient_);
+    }
+    next_momentum_ = momentum_;
+    kernels::scaled_momentum_update(proposal_, next_momentum_, next_variance_, gradient_, normals_,
+                                    now.step_size, options_.friction);
+    return true;
+  }
+
+  void keep(const Mask<Vector>& accepted, const Moment& now) override {
+    kernels::take_where(momentum_, next_momentum_, accepted);
+    kernels::take_where(variance_, next_variance_, accepted);
+    kernels::take_where(kept_gradient_, gradient_, accepted);
+    if (!now.in_warmup || options_.rmsprop) return;
+    kernels::take_where(tau_, next_tau_, accepted);
+    kernels::take_where(mean_, next_mean_, accepted);
+  }
+
   void allocate_scratch() {
-    proposal_ = gradient_ = normals_ = next_momentum_ = next_variance_ = next_tau_ = next_mean_ =
-        Vector(position_.size());
+    this->allocate();
+    next_momentum_ = next_variance_ = next_tau_ = next_mean_ = Vector(position_.size());
   }
 
   ScaleAdaptedOptions options_;
-  SamplingPlan plan_;
-  Vector position_, momentum_, variance_, tau_, mean_, kept_gradient_;
-  Vector proposal_, gradient_, normals_, next_momentum_, next_variance_, next_tau_, next_mean_;
-  double log_density_ = StepReport::kNone;
+  Vector momentum_, variance_, tau_, mean_, kept_gradient_;
+  Vector next_momentum_, next_variance_, next_tau_, next_mean_;
 };
 
 // Compiled once, in src/samplers/.

@@ -65,7 +65,8 @@ class FlatNetwork {
   void read(torch::Tensor out) const;
   /// LeCun-normal weights; all else as the module was made (spec 2.5).
   void initialise(StreamKey key, torch::Tensor out) const;
-  /// Gives the frozen parameters their values. @param whole  every parameter in registration order, log σ last
+  /// Gives the frozen parameters their values. @param whole  every parameter in registration order, log σ
+  /// last
   void hold(const torch::Tensor& whole);
   /// Moves the frozen tensors and buffers.
   void to(torch::Device device, torch::Dtype dtype);

@@ -48,8 +48,10 @@ deep::TorchNetwork regression(std::size_t count) {
   table->test = table->valid = table->train;
   NetworkData data;
   data.table = table;
-  return {[] { return torch_module(make_fcn(3, {5, 1}, Activation::tanh, true)); }, Task::mean_regression,
-          deep::Batches(data, Task::mean_regression, torch::kCPU), 1, false};
+  return {[] {
+            return torch_module(make_fcn(3, {5, 1}, Activation::tanh, true));
+          },
+          Task::mean_regression, deep::Batches(data, Task::mean_regression, torch::kCPU), 1, false};
 }
 
 /// The network's own conditional likelihood against the one that copies.
