@@ -1,9 +1,14 @@
-# Install and export: find_package(smile) gives smile::core and needs nothing but threads and the libraries linked in.
+# Install and export: find_package(smile) gives smile::core and needs nothing but threads and the libraries linked in;
+# find_package(smile COMPONENTS torch) gives smile::torch, too, where it was built, and finds LibTorch.
 include(CMakePackageConfigHelpers)
 install(TARGETS smile_core EXPORT smile_core_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/smile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   PATTERN netcdf EXCLUDE)  # of the program, not of smile::core
 install(EXPORT smile_core_targets NAMESPACE smile:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/smile)
+if(SMILE_TORCH)
+  install(TARGETS smile_torch EXPORT smile_torch_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT smile_torch_targets NAMESPACE smile:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/smile)
+endif()
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/smileConfig.cmake.in ${PROJECT_BINARY_DIR}/smileConfig.cmake
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/smile)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/smileConfigVersion.cmake COMPATIBILITY SameMinorVersion)

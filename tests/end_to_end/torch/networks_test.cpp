@@ -208,6 +208,24 @@ TEST(Tables, BothEnginesPredictNewRows) {
   }
 }
 
+#ifdef SMILE_EXAMPLE_TORCH_MODULE
+// examples/03_torch_module.cpp: a module of one's own in a C++ program.
+TEST(Library, AModuleOfOnesOwnIsSampled) {
+  TemporaryFolder folder;
+  const std::string out = (folder / "out.txt").string();
+  const std::string command = std::string(SMILE_EXAMPLE_TORCH_MODULE) + " " + airfoil() + " " +
+                              (folder / "chains").string() + " >" + out + " 2>&1";
+  ASSERT_EQ(std::system(command.c_str()), 0) << content_of(out);
+  const std::string text = content_of(out);
+  const auto lppd = [&](const std::string& row) {
+    const auto line = text.find(row), at = text.find("LPPD ", line);
+    return line == std::string::npos || at == std::string::npos ? NAN : std::stod(text.substr(at + 5));
+  };
+  EXPECT_GT(lppd("psmile-auto"), 0) << text;
+  EXPECT_GT(lppd("psmile-auto"), lppd("deep ensemble")) << text;
+}
+#endif
+
 class Text : public testing::Test {
  protected:
   TemporaryFolder folder;
