@@ -39,6 +39,7 @@ RunEstimate estimate_of(const Experiment& e, int threads) {
       if (group.kind == ParameterKind::weight) size.flops_per_row += 6 * double(group.size());
   }
   size.workspace_bytes = double(e.network->workspace_bytes(batch_rows(e)));
+  size.device_bytes = e.network->free_device_bytes();
   size.outputs_of_draw = double(e.test.rows) * double(e.outputs());
   RunOptions options;
   options.threads = threads;

@@ -36,12 +36,20 @@ double gradients_per_step(const SamplerConfig& sampler, bool warmup) {
 void estimate_space(const Config& config, const RunSize& size, std::uint64_t warmup_draws,
                     RunEstimate& estimate) {
   const SamplerConfig& sampler = config.training.sampler;
-  const double chains = static_cast<double>(sampler.n_chains), at_once = double(estimate.chains_at_once);
+  const double chains = static_cast<double>(sampler.n_chains);
   const double vector = static_cast<double>(size.dimension) * sizeof(float);
   estimate.members_bytes = chains * vector;
   estimate.chain_bytes = chain_vectors(sampler) * vector + size.workspace_bytes;
   const bool trains = config.training.warmstart.include && !config.training.warmstart.warmstart_exp_dir;
   estimate.optimiser_bytes = trains ? kMemberVectors * vector + size.workspace_bytes : 0;
+  estimate.device_bytes = size.device_bytes;
+  if (size.device_bytes) {
+    constexpr double kUsable = 0.9;  // the rest for the device's own context and workspaces
+    const double one = std::max(estimate.chain_bytes, estimate.optimiser_bytes);
+    const double fit = std::floor(kUsable * *size.device_bytes / one);
+    estimate.chains_at_once = std::size_t(std::min(double(estimate.chains_at_once), fit));
+  }
+  const double at_once = double(estimate.chains_at_once);
   estimate.data_bytes = size.data_bytes;
   estimate.memory_bytes = kProgramBytes + estimate.data_bytes + estimate.members_bytes +
                           at_once * std::max(estimate.chain_bytes, estimate.optimiser_bytes);
@@ -64,7 +72,8 @@ void estimate_time(const Config& config, const RunSize& size, RunEstimate& estim
   if (size.flops_per_row <= 0) return;
   const SamplerConfig& sampler = config.training.sampler;
   const double d = static_cast<double>(size.dimension), rows = static_cast<double>(size.training_rows);
-  const double rounds = std::ceil(static_cast<double>(sampler.n_chains) / double(estimate.chains_at_once));
+  const double rounds = std::ceil(static_cast<double>(sampler.n_chains) /
+                                  double(std::max<std::size_t>(1, estimate.chains_at_once)));
   const double batch = sampler.is_stochastic() && sampler.batch_size
                            ? std::min(rows, static_cast<double>(*sampler.batch_size))
                            : rows;

@@ -161,9 +161,12 @@ class Run {
 
 }  // namespace
 
-RunSummary run_experiment(const Config& config, const RunOptions& options) {
+RunSummary run_experiment(const Config& config, const RunOptions& given) {
   const Experiment e = experiment::prepare(config);
+  RunOptions options = given;
   const RunEstimate plan = experiment::estimate_of(e, options.threads);
+  if (plan.device_bytes && plan.chains_at_once > 0)
+    options.threads = int(plan.chains_at_once);  // side by side as far as the device's memory allows
   if (options.resume) {
     const fs::path path = resumed_path(config, options);
     AvailableResources available = available_resources(path);

@@ -90,6 +90,12 @@ AvailableResources available_resources(const fs::path& path) {
 
 void refuse_what_does_not_fit(const RunEstimate& e, const AvailableResources& available,
                               const fs::path& where) {
+  if (e.chains_at_once == 0 && e.device_bytes)
+    throw Error(
+        where.string(),
+        fmt::format("a chain needs {} of the device's memory and {} are free",
+                    bytes_text(std::max(e.chain_bytes, e.optimiser_bytes)), bytes_text(*e.device_bytes)),
+        "lower batch_size, take a smaller network, or write device: cpu", ErrorKind::run);
   const double memory = e.memory_bytes - e.data_bytes;
   if (memory > available.memory_bytes) {
     const double at_once = std::max(e.chain_bytes, e.optimiser_bytes);

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "peak_allocation.hpp"
+#include "device_memory.hpp"
 #include "smile/error.hpp"
 #include "trainer.hpp"
 
@@ -174,20 +174,29 @@ std::unique_ptr<Likelihood<float>> TorchNetwork::conditional_likelihood(
 
 /// Measured with two and with four rows: activations grow by the same amount with each.
 std::size_t TorchNetwork::workspace_bytes(std::size_t batch) const {
-  if (!batches_.device().is_cpu() || rows(Part::train) == 0) return 0;
+  if (rows(Part::train) == 0) return 0;
   compute_on_one_thread();
   FlatNetwork network = workspace();
-  Tensor theta = torch::zeros({std::int64_t(layout().size())}), gradient = theta.clone();
+  Tensor theta = torch::zeros({std::int64_t(layout().size())});
   network.initialise({}, theta);
+  theta = theta.to(batches_.device());
+  Tensor gradient = torch::zeros_like(theta);
   const auto evaluate = [&](std::size_t count) {
     const std::vector<std::uint32_t> chosen(count, 0);
     value_and_gradient(network, batches_, Part::train, chosen, theta, gradient);
   };
-  const auto measured = [&](std::size_t count) { return double(peak_allocation([&] { evaluate(count); })); };
+  const auto measured = [&](std::size_t count) {
+    return double(peak_allocation(batches_.device(), [&] { evaluate(count); }));
+  };
   evaluate(1);  // what is made once and kept; and the parameters' own memory is given up
   const double two = measured(2), four = measured(4);
   const double rows_at_once = double(std::min(batch, piece_rows(batches_)));
   return std::size_t(std::max(four, two + (four - two) / 2 * (rows_at_once - 2)));
+}
+
+std::optional<double> TorchNetwork::free_device_bytes() const {
+  if (batches_.device().is_cpu()) return std::nullopt;
+  return free_memory(batches_.device());
 }
 
 std::unique_ptr<Predictor> TorchNetwork::predictor() const {

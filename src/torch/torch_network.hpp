@@ -34,6 +34,7 @@ class TorchNetwork final : public Network {
                                                             std::shared_ptr<const FrozenParameters> frozen,
                                                             const HostVector<float>& whole) const override;
   std::size_t workspace_bytes(std::size_t batch) const override;
+  std::optional<double> free_device_bytes() const override;
   std::unique_ptr<Predictor> predictor() const override;
   BatchOrder batches(std::size_t batch_size, BatchMode mode, StreamKey key) const override {
     return batches_.order(batch_size, mode, key);

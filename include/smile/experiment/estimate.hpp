@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,11 @@ namespace smile {
 struct RunSize {
   std::size_t dimension = 0;  ///< d, entries of θ
   std::size_t training_rows = 0;
-  double data_bytes = 0;       ///< the data set in memory
-  double workspace_bytes = 0;  ///< of one chain's gradient: activations of a mini-batch
-  double flops_per_row = 0;    ///< of a gradient; 0: not known, and no time is estimated
-  double outputs_of_draw = 0;  ///< numbers that PredSaver keeps of a draw: test points times outputs
+  double data_bytes = 0;               ///< the data set in memory
+  double workspace_bytes = 0;          ///< of one chain's gradient: activations of a mini-batch
+  std::optional<double> device_bytes;  ///< free on a device that chains share; none: chains are on the host
+  double flops_per_row = 0;            ///< of a gradient; 0: not known, and no time is estimated
+  double outputs_of_draw = 0;          ///< numbers that PredSaver keeps of a draw: test points times outputs
 };
 
 struct RunEstimate {
@@ -29,8 +31,11 @@ struct RunEstimate {
   std::uint64_t gradients_per_chain = 0;
 
   // Memory, resident; none of it depends on the number of draws.
+  /// As many as there are threads; on a device at most as many as fit into its memory, and 0 where one does
+  /// not.
   std::size_t chains_at_once = 0;
-  double members_bytes = 0;  ///< the starts of all chains
+  std::optional<double> device_bytes;  ///< as in RunSize
+  double members_bytes = 0;            ///< the starts of all chains
   double chain_bytes = 0;  ///< of each chain at work: parameters, gradient, sampler state and its checkpoint
   double optimiser_bytes = 0;  ///< of each member in training: parameters, gradient, moments, best epoch
   double data_bytes = 0;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -80,6 +81,8 @@ class Network {
   virtual std::unique_ptr<Predictor> predictor() const = 0;
   /// Memory of one thread's gradient with a mini-batch of so many rows, beside vectors of θ: activations.
   virtual std::size_t workspace_bytes(std::size_t) const { return 0; }
+  /// Memory that is free on the device where the network computes; none where that is the host.
+  virtual std::optional<double> free_device_bytes() const { return std::nullopt; }
   /// Mini-batches of the training part. Text has windows at random places instead of an order.
   virtual BatchOrder batches(std::size_t batch_size, BatchMode mode, StreamKey key) const {
     return BatchOrder(rows(Part::train), batch_size, mode, key);

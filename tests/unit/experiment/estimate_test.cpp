@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "smile/error.hpp"
 #include "smile/experiment/estimate.hpp"
 #include "support/temporary_folder.hpp"
@@ -48,6 +50,32 @@ TEST(RunEstimate, memory_does_not_depend_on_the_number_of_draws) {
   EXPECT_GT(many.memory_bytes, 8 * 11e6 * 4 + 2 * 10 * 11e6 * 4);
   EXPECT_EQ(many.sampling_seconds, 0) << "not known";
   EXPECT_LT(few.memory_bytes, estimate_run(config_with("n_chains: 8"), size, 4).memory_bytes);
+}
+
+/// One device: chains side by side as far as its memory allows, else in turn.
+TEST(RunEstimate, chains_share_the_memory_of_a_device) {
+  const Config config = config_with("n_chains: 8");
+  const auto on_device = [&](double bytes) {
+    return estimate_run(
+        config,
+        RunSize{
+            .dimension = 10'000'000, .training_rows = 40'000, .workspace_bytes = 1e9, .device_bytes = bytes},
+        16);
+  };
+  const double one = on_device(1e12).chain_bytes;
+  EXPECT_EQ(one, 18 * 4e7 + 1e9);
+  EXPECT_EQ(on_device(1e12).chains_at_once, 8U);
+  EXPECT_EQ(on_device(std::numeric_limits<double>::infinity()).chains_at_once, 8U);
+  EXPECT_EQ(on_device(3.5 * one).chains_at_once, 3U);
+  EXPECT_EQ(on_device(1.2 * one).chains_at_once, 1U);
+  const RunEstimate none = on_device(one);
+  EXPECT_EQ(none.chains_at_once, 0U);
+  try {
+    refuse_what_does_not_fit(none, {1e15, 1e15}, "results/run");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("of the device's memory"), std::string::npos) << error.what();
+  }
 }
 
 TEST(Resources, what_does_not_fit_is_refused_with_its_parts) {

@@ -11,7 +11,7 @@
 #include "smile/experiment/network_engine.hpp"
 #include "smile/targets/frozen.hpp"
 #include "smile/torch/architectures.hpp"
-#include "torch/peak_allocation.hpp"
+#include "torch/device_memory.hpp"
 
 namespace smile {
 namespace {
@@ -103,7 +103,7 @@ TEST(TorchNetwork, MemoryOfAGradientIsForeseen) {
       deep::value_and_gradient(workspace, network.data(), Part::train, rows, theta, gradient);
     };
     evaluate();
-    const double measured = double(deep::peak_allocation(evaluate));
+    const double measured = double(deep::peak_allocation(torch::kCPU, evaluate));
     EXPECT_GT(measured, 1e4 * double(batch));
     EXPECT_NEAR(double(network.workspace_bytes(batch)), measured, 0.2 * measured) << batch;
   }
