@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the reduced experiments on images and text and prints the tables of docs/results/networks.md.
 
-    SMILE=build/torch/bin/smile scripts/network_study.py [STUDY...]      lenet lenet-rules resnet7 resnet18 vit gpt-tiny gpt gpt-rules
+    SMILE=build/torch/bin/smile scripts/network_study.py [STUDY...]      lenet lenet-rules lenet-long resnet7 resnet18 vit gpt-tiny gpt gpt-rules
 
 Runs are kept in results/networks/ and skipped when they are there. All runs of a study start from one deep ensemble,
 trained by its first run. Data: Fashion-MNIST from Debian's package, the others under data/ (docs/results/networks.md).
@@ -88,6 +88,11 @@ STUDIES = {
         ("psmile 0.01, prior sd 0.1", {SAMPLER + "name": "psmile", SAMPLER + "step_size": 0.01,
                                        SAMPLER + "prior_config.name": "Normal",
                                        SAMPLER + "prior_config.parameters": "{loc: 0.0, scale: 0.1}"})], "lenet"),
+    "lenet-long": lambda: study("LeNet, ten times as long", "lenet-small", [point("psmile", 0.001)] + [
+        (f"{name} {step:g}, 9,000 steps", {SAMPLER + "name": name, SAMPLER + "step_size": step,
+                                           SAMPLER + "warmup_steps": 3000, SAMPLER + "n_samples": 6000,
+                                           SAMPLER + "n_thinning": 200})
+        for name, step in (("psmile-auto", 0.001), ("psmile-naive", 0.1), ("psmile", 0.001))], "lenet"),
     "resnet7": lambda: study("ResNet-7, F1", "resnet7-small", [
         point("psmile", 0.1), point("psmile-naive", 0.1), point("smile", 0.01), point("smile-naive", 0.01)], "resnet7"),
     "resnet18": lambda: study("ResNet-18", "resnet18-small", [point("psmile", 0.015)], "resnet18"),

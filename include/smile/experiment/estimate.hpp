@@ -17,11 +17,12 @@ namespace smile {
 struct RunSize {
   std::size_t dimension = 0;  ///< d, entries of θ
   std::size_t training_rows = 0;
-  double data_bytes = 0;               ///< the data set in memory
-  double workspace_bytes = 0;          ///< of one chain's gradient: activations of a mini-batch
-  std::optional<double> device_bytes;  ///< free on a device that chains share; none: chains are on the host
-  double flops_per_row = 0;            ///< of a gradient; 0: not known, and no time is estimated
-  double outputs_of_draw = 0;          ///< numbers that PredSaver keeps of a draw: test points times outputs
+  double data_bytes = 0;       ///< the data set in memory
+  double workspace_bytes = 0;  ///< of one chain's gradient: activations of a mini-batch
+  std::optional<double> device_bytes =
+      std::nullopt;            ///< free on a device that chains share; none: chains are on the host
+  double flops_per_row = 0;    ///< of a gradient; 0: not known, and no time is estimated
+  double outputs_of_draw = 0;  ///< numbers that PredSaver keeps of a draw: test points times outputs
 };
 
 struct RunEstimate {
