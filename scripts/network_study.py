@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the reduced experiments on images and text and prints the tables of docs/results/networks.md.
 
-    SMILE=build/torch/bin/smile scripts/network_study.py [STUDY...]      lenet lenet-rules lenet-long resnet7 resnet18 vit gpt-tiny gpt gpt-rules
+    SMILE=build/torch/bin/smile scripts/network_study.py [STUDY...]      lenet lenet-rules lenet-long resnet7 resnet18 vit gpt-tiny gpt gpt-rules gpt-batch
 
 Runs are kept in results/networks/ and skipped when they are there. All runs of a study start from one deep ensemble,
 trained by its first run. Data: Fashion-MNIST from Debian's package, the others under data/ (docs/results/networks.md).
@@ -101,6 +101,9 @@ STUDIES = {
         point("psmile", 1.7e-3), point("psmile", 1.7e-2), point("adasghmc", 1.7e-2), point("adasghmc", 1.7e-3),
         point("psmile", 1.7e-4), point("psmile", 1.7e-5), point("adasghmc", 1.7e-4), point("adasghmc", 1.7e-5)], "gpt",
         ("perplexity", "accuracy", "LPPD")),
+    "gpt-batch": lambda: study("GPT, four times the batch", "gpt-small", [point("psmile", 1.7e-3)] + [
+        (f"psmile {step:g}, B = 64", {SAMPLER + "name": "psmile", SAMPLER + "step_size": step, SAMPLER + "batch_size": 64})
+        for step in (1.7e-2, 1.7e-3)], "gpt", ("perplexity", "accuracy", "LPPD")),
     "gpt-tiny": lambda: study("GPT of 31,000 parameters, F2", "gpt-tiny", [
         point(name, step) for name in ("psmile", "adasghmc") for step in (5e-3, 5e-5, 5e-4, 5e-2)]
         + [point("psmile-auto"), point("psmile-auto", 5e-5), point("psmile-auto", 5e-2), point("psmile-naive", 5e-3)],

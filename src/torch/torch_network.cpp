@@ -137,10 +137,12 @@ TorchNetwork::TorchNetwork(Maker make, Task task, Batches batches, std::size_t c
   FlatNetwork probe = workspace();
   Tensor theta = torch::zeros({std::int64_t(layout().size())});
   probe.initialise({}, theta);
-  Tensor out;
+  Tensor out, again;
   try {
-    const std::uint32_t first[] = {0};
-    out = probe.outputs(batches_.of(Part::train, first).inputs, theta.to(batches_.device()));
+    const std::uint32_t first[] = {0}, two[] = {0, rows(Part::train) > 1 ? 1u : 0u};
+    theta = theta.to(batches_.device());
+    out = probe.outputs(batches_.of(Part::train, first).inputs, theta);
+    again = probe.outputs(batches_.of(Part::train, two).inputs, theta);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
@@ -148,6 +150,11 @@ TorchNetwork::TorchNetwork(Maker make, Task task, Batches batches, std::size_t c
                 "give data of the shape that it was made for");
   }
   outputs_ = std::size_t(out.size(-1));
+  // What layers' names do not tell, such as dropout called as a function, the numbers do.
+  if (again.numel() == 2 * out.numel() &&
+      !torch::allclose(again.reshape({2, -1})[0], out.reshape({-1}), 1e-3, 1e-4))
+    throw Error("model", "the output for a row depends on the other rows of its batch, or on chance",
+                "put the module into evaluation mode (eval()) before it is saved, or use other layers");
   const std::size_t wanted = task_ == Task::regression ? 2 : task_ == Task::mean_regression ? 1 : classes;
   if (outputs_ != wanted || out.numel() != std::int64_t(wanted * points_per_row()))
     throw Error("model",
@@ -188,7 +195,12 @@ std::size_t TorchNetwork::workspace_bytes(std::size_t batch) const {
   const auto measured = [&](std::size_t count) {
     return double(peak_allocation(batches_.device(), [&] { evaluate(count); }));
   };
-  evaluate(1);  // what is made once and kept; and the parameters' own memory is given up
+  try {
+    evaluate(1);  // what is made once and kept; and the parameters' own memory is given up
+  } catch (const std::exception& error) {
+    throw Error("model", "no gradient can be taken of the network: " + cause_of(error.what()),
+                "let forward() be differentiable, without torch.no_grad() or detach()");
+  }
   const double two = measured(2), four = measured(4);
   const double rows_at_once = double(std::min(batch, piece_rows(batches_)));
   return std::size_t(std::max(four, two + (four - two) / 2 * (rows_at_once - 2)));

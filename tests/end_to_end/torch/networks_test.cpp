@@ -345,6 +345,27 @@ TEST_F(Images, ANetworkTrainedInPythonIsSampledAndItsDrawsGoBackIntoIt) {
   const auto script = [&](const std::string& module, const std::string& file) {
     return call("-c \"import torch; n = torch.nn; torch.jit.script(" + module + ").save('" + file + "')\"");
   };
+  const auto refused_as = [&](const std::string& file, const std::string& expected) {
+    const Outcome refused = smile({"run", config, "--out", folder / "never", "--quiet", "--set",
+                                   "model.path=" + file, "--set", "training.warmstart.warmstart_files=null"});
+    EXPECT_EQ(refused.status, 2) << refused.error;
+    EXPECT_TRUE(refused.is_one_line_error()) << refused.error;
+    EXPECT_NE(refused.error.find(expected), std::string::npos) << refused.error;
+  };
+  for (const auto& [body, expected] :
+       {std::pair<std::string, std::string>{"torch.nn.functional.dropout(self.l(x.flatten(1)), 0.3)",
+                                            "the output for a row depends on"},
+        {"self.l(x.flatten(1) - x.flatten(1).mean(0))", "the output for a row depends on"},
+        {"self.l(x.flatten(1)).detach()", "no gradient can be taken of the network"}}) {
+    const std::string file = (folder / "odd.pt").string();
+    const auto code = folder.write("odd.py",
+                                   "import torch\nclass Odd(torch.nn.Module):\n    def __init__(self):\n"
+                                   "        super().__init__()\n        self.l = torch.nn.Linear(144, 4)\n"
+                                   "    def forward(self, x):\n        return " +
+                                       body + "\ntorch.jit.script(Odd().eval()).save('" + file + "')\n");
+    ASSERT_EQ(call(code.string()), 0) << content_of(log);
+    refused_as(file, expected);
+  }
   for (const auto& [module, expected] :
        {std::pair<std::string, std::string>{
             "n.Sequential(n.Flatten(), n.Linear(144, 8), n.BatchNorm1d(8), n.Linear(8, 4))",
@@ -354,11 +375,7 @@ TEST_F(Images, ANetworkTrainedInPythonIsSampledAndItsDrawsGoBackIntoIt) {
         {"n.Sequential(n.Flatten(), n.Linear(99, 4))", "the network does not take these data"}}) {
     const std::string file = (folder / "refused.pt").string();
     ASSERT_EQ(script(module, file), 0) << content_of(log);
-    const Outcome refused = smile({"run", config, "--out", folder / "never", "--quiet", "--set",
-                                   "model.path=" + file, "--set", "training.warmstart.warmstart_files=null"});
-    EXPECT_EQ(refused.status, 2) << refused.error;
-    EXPECT_TRUE(refused.is_one_line_error()) << refused.error;
-    EXPECT_NE(refused.error.find(expected), std::string::npos) << refused.error;
+    refused_as(file, expected);
   }
 }
 
