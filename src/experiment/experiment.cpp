@@ -70,12 +70,12 @@ void load(Experiment& e) {
     e.test = std::move(dataset.test);
     return;
   }
-  const NetworkEngine& engine = require_network_engine(e.config.place("model.model"), e.config.model.model);
+  const NetworkEngine* engine = require_network_engine(e.config.place("model.model"), e.config.model.model);
   const std::size_t rows = data.table    ? data.table->train.rows
                            : data.images ? data.images->train.size()
                                          : std::size_t(std::lround(data.text->train.observations()));
   fit_to_data(e.config, rows, data.text ? data.text->vocabulary.size() : e.info.labels.classes());
-  e.network = engine.network(e.config, data);
+  e.network = engine->network(e.config, data);
   e.valid = targets_of(data, Part::valid);
   e.test = targets_of(data, Part::test);
 }

@@ -73,7 +73,7 @@ std::string generate_text(const std::string& run, const GenerateOptions& options
   const DatasetInfo info = load_dataset_info(path / "dataset_splits.npz");
   if (!info.text || config.task() != Task::multilabel)
     throw Error(run, "the run is of no language model", "give a run with data_type: text");
-  const NetworkEngine& engine = require_network_engine(run, "the language model " + config.model.model);
+  const NetworkEngine* engine = require_network_engine(run, "the language model " + config.model.model);
   const Vocabulary vocabulary(info.text->vocabulary);
   const std::size_t context = info.text->context;
   std::vector<std::uint32_t> tokens = vocabulary.encode(options.prompt, "--prompt");
@@ -89,7 +89,7 @@ std::string generate_text(const std::string& run, const GenerateOptions& options
   const auto positions =
       choose_draws(experiment::open_draws(e, path, records), std::max<std::size_t>(1, options.draws),
                    experiment::complete_draws(e, *e.network, path));
-  const auto model = engine.language_model(e.config);
+  const auto model = engine->language_model(e.config);
   std::vector<float> logits(vocabulary.size());
   if (options.on_text) options.on_text(options.prompt);
   for (std::size_t i = 0; i < options.tokens; ++i) {

@@ -18,10 +18,10 @@ const NetworkEngine* network_engine() {
   return slot().get();
 }
 
-const NetworkEngine& require_network_engine(const std::string& where, const std::string& what) {
+const NetworkEngine* require_network_engine(const std::string& where, const std::string& what) {
   if (network_engine() == nullptr)
     throw Error(where, what + " is not available in this build", "configure with -DSMILE_TORCH=ON");
-  return *network_engine();
+  return network_engine();
 }
 
 void set_network_engine(std::unique_ptr<const NetworkEngine> engine) {

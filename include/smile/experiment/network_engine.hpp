@@ -57,8 +57,8 @@ class NetworkEngine {
 
 /// The engine of this process; null where the build has none.
 const NetworkEngine* network_engine();
-/// The same for those who need it. @throws Error at `where`: `what` is not available in this build
-const NetworkEngine& require_network_engine(const std::string& where, const std::string& what);
+/// The same for those who need it; not null. @throws Error at `where`: `what` is not available in this build
+const NetworkEngine* require_network_engine(const std::string& where, const std::string& what);
 /// Called once, before any configuration is read.
 void set_network_engine(std::unique_ptr<const NetworkEngine> engine);
 
