@@ -81,9 +81,9 @@ F1 = samplers({"name": "smile-naive", "step_size": 0.0001}, {"name": "psmile-nai
 row("resnet7", "F1, F8: ResNet-7 on CIFAR-10", images("data/cifar10", augment="basic"), {"model": "ResNet7"},
     warmstart(0.001, 100, 128, 10), sampler("psmile", 8, 512, 5000, 10000, 100, step_size=0.01),
     {"samplers": ("F1, F8: naive against tuned, and a cosine-decayed naive sampler", F1)})
-row("resnet7-small", "F1, F8 reduced: ResNet-7 on 500 images of CIFAR-10",
-    images("data/cifar10", datapoint_limit=500), {"model": "ResNet7"},
-    warmstart(0.001, 8, 32, 4), sampler("psmile", 2, 32, 20, 30, 5, step_size=0.01),
+row("resnet7-small", "F1, F8 reduced: ResNet-7 on 1,500 images of CIFAR-10",
+    images("data/cifar10", datapoint_limit=1500), {"model": "ResNet7"},
+    warmstart(0.001, 12, 32, 4), sampler("psmile", 2, 32, 40, 60, 6, step_size=0.01),
     {"samplers": ("F1 reduced", samplers({"name": "smile-naive", "step_size": 0.01},
                                          {"name": "psmile-naive", "step_size": 0.01},
                                          {"name": "smile", "step_size": 0.01},

@@ -37,6 +37,7 @@ void add_generate(CLI::App& program, Action& action) {
         std::fputs(text.c_str(), stdout);
         std::fflush(stdout);
       };
+      given.on_message = [](const std::string& text) { std::fprintf(stderr, "warning: %s\n", text.c_str()); };
       generate_text(arguments->run, given);
       std::fputs("\n", stdout);
       return 0;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -47,7 +48,17 @@ fs::path draw_path(const fs::path& folder, std::size_t i) {
   return folder / name;
 }
 
-void narrow(std::span<const float> values, DrawsType type, std::span<std::uint16_t> out) {
+/// @throws Error (run) for a number that float16 does not have
+void narrow(std::span<const float> values, DrawsType type, std::span<std::uint16_t> out,
+            const fs::path& path) {
+  constexpr float kLargestHalf = 65504, kRoundedUp = 65520;
+  if (type == DrawsType::float16)
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (std::isfinite(values[i]) && std::abs(values[i]) >= kRoundedUp)
+        throw Error(path.string(),
+                    "parameter " + std::to_string(i) + " of a draw is " + std::to_string(values[i]) +
+                        ", and the largest number of float16 is " + std::to_string(int(kLargestHalf)),
+                    "start the run again with draws_dtype: bfloat16 or float32", ErrorKind::run);
   for (std::size_t i = 0; i < values.size(); ++i)
     out[i] = type == DrawsType::float16 ? data::half_of(values[i]) : data::bfloat_of(values[i]);
 }
@@ -162,7 +173,7 @@ struct DrawsWriter::Files {
   std::size_t columns = 0, rows = 0;
   DrawsType type = DrawsType::float32;
   std::optional<NpyAppender> shared;  ///< else a file each in `folder`
-  fs::path folder;
+  fs::path path, folder;
   std::vector<std::uint16_t> narrowed;
 };
 
@@ -175,6 +186,7 @@ DrawsWriter DrawsWriter::create(const fs::path& path, std::size_t columns, Optio
   auto files = std::make_unique<Files>();
   files->columns = columns;
   files->type = options.type;
+  files->path = path;
   const fs::path folder = folder_of(path);
   std::error_code failure;
   fs::remove_all(folder, failure);
@@ -196,6 +208,7 @@ DrawsWriter DrawsWriter::reopen(const fs::path& path, std::size_t columns, std::
   auto files = std::make_unique<Files>();
   files->columns = columns;
   files->type = options.type;
+  files->path = path;
   files->rows = rows;
   if (columns * bytes_of(options.type) <= options.largest_shared_draw) {
     files->shared = NpyAppender::reopen(path, columns, rows, npy_type(options.type));
@@ -236,7 +249,7 @@ void DrawsWriter::append(std::span<const float> draw) {
   const bool narrow_it = files.type != DrawsType::float32;
   if (narrow_it) {
     files.narrowed.resize(draw.size());
-    narrow(draw, files.type, files.narrowed);
+    narrow(draw, files.type, files.narrowed, files.path);
   }
   const std::span<const std::uint16_t> bits(files.narrowed);
   if (files.shared) {

@@ -154,7 +154,13 @@ ImageSources find_cifar(const fs::path& folder, bool fine, bool whole) {
 /// CIFAR-100's files are train.bin and test.bin; of CIFAR-10 there are data_batch_1.bin and so on.
 bool looks_fine(const fs::path& folder) {
   const auto has = [&](const char* name) { return is_file(folder / name); };
-  return has("fine_label_names.txt") || has("train.bin") || has("train.bin.gz");
+  if (has("fine_label_names.txt")) return true;
+  if (has("train.bin")) {
+    // Files of CIFAR-10 may have these names, too: the length of a record tells, 3,073 or 3,074 bytes.
+    const auto size = fs::file_size(folder / "train.bin");
+    return size % 3074 == 0 || size % 3073 != 0;
+  }
+  return has("train.bin.gz");
 }
 
 // Class folders

@@ -32,6 +32,9 @@ TextDataset load_text_dataset(const TextOptions& options) {
   if (text.empty()) throw Error(where, "no data", "give a file with text");
   TextDataset out;
   out.vocabulary = Vocabulary::of(text, where);
+  if (out.vocabulary.size() < 2)
+    throw Error(where, "all its characters are the same, and there is nothing to predict",
+                "give a text of at least two different characters");
   auto tokens = out.vocabulary.encode(text, where);
   if (options.max_characters) tokens.resize(std::min(tokens.size(), *options.max_characters));
   const std::size_t n = tokens.size(), context = options.context;

@@ -136,6 +136,9 @@ void complete_kinds(Config& config) {
   if (of_images && kind != "image")
     throw Error(config.place("model.model"), model + " takes images, and data_type is " + kind,
                 "write data_type: image, or the model FCN");
+  if (of_images && config.data.flatten)
+    throw Error(config.place("data.flatten"), model + " takes images as they are, not vectors",
+                "leave flatten out, or take the model FCN");
   if ((model == "GPT") != (kind == "text"))
     throw Error(config.place("model.model"), model + " and data_type " + kind + " do not go together",
                 "GPT takes texts, and texts need GPT or torchscript");
@@ -210,6 +213,16 @@ void check_learning_rates(const Config& config) {
   }
 }
 
+void check_warmstart(Config& config) {
+  const WarmstartConfig& warmstart = config.training.warmstart;
+  if (warmstart.include && warmstart.warmstart_exp_dir && warmstart.warmstart_files)
+    throw Error(config.place("training.warmstart.warmstart_files"),
+                "both warmstart_files and warmstart_exp_dir say where the chains start", "write one of them");
+  if (config.model.model == "GPT" && config.model.dropout > 0)
+    config.warnings.push_back(config.place("model.dropout") +
+                              ": the GPT has no dropout here (its draws would not be of one posterior)");
+}
+
 void check_data(const Config& config) {
   const DataConfig& data = config.data;
   const double sum = data.train_split + data.valid_split + data.test_split;
@@ -269,6 +282,7 @@ void complete(Config& config) {
   complete_prior(config.training.sampler.prior_config);
   check_data(config);
   check_learning_rates(config);
+  check_warmstart(config);
   check_sampler(config);
   for (const Key& key : keys()) {
     const auto place = config.given.find(std::string(key.path));

@@ -133,7 +133,7 @@ class Reader {
     T inner{};
     read(node, inner);
     if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-      if (inner.empty()) throw Error(where_, "the list is empty", "name a column, or write null for all");
+      if (inner.empty()) throw Error(where_, "the list is empty", "give at least one entry, or write null");
     }
     value = std::move(inner);
   }

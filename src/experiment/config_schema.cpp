@@ -50,6 +50,9 @@ constexpr auto kImages =
     Condition{"data_type image", [](const Config& c) { return c.data.data_type == "image"; }};
 constexpr auto kText =
     Condition{"data_type text", [](const Config& c) { return c.data.data_type == "text"; }};
+constexpr auto kSubwords = Condition{"a tokenizer of parts of words", [](const Config& c) {
+                                       return c.training.tokenizer.tokenizer != "SingleChar";
+                                     }};
 constexpr auto kNormalized = Condition{"normalize: true", [](const Config& c) { return c.data.normalize; }};
 
 constexpr auto kFcn = Condition{"FCN", [](const Config& c) { return c.model.model == "FCN"; }};
@@ -214,6 +217,8 @@ constexpr Range kFraction{.low = 0, .high = 1, .without_high = true};  // [0, 1)
 constexpr Range kShare{.low = 0, .high = 1, .without_low = true};      // (0, 1]
 constexpr Range kOpenShare{.low = 0, .high = 1, .without_low = true, .without_high = true};
 constexpr double kWidest = 1e6;
+constexpr double kWidestInside = 1 << 15;  ///< of layers that are as wide as they are long
+constexpr double kDeepest = 256, kLargestImage = 4096;
 
 std::vector<Key> make_keys() {
   const Condition always = Key{}.when;
@@ -330,7 +335,7 @@ std::vector<Key> make_keys() {
        {},
        {{"auto"}, {"idx"}, {"cifar10"}, {"cifar100"}, {"folder"}}},
       {"data.image_size", SMILE_AT(data.image_size), "side in pixels; null: as it is", kImages,
-       count_up_to(kWidest)},
+       count_up_to(kLargestImage)},
 
       {"model.model", SMILE_AT(model.model), "the network", always, {}, model_choices()},
       {"model.hidden_structure", SMILE_AT(model.hidden_structure),
@@ -353,23 +358,24 @@ std::vector<Key> make_keys() {
        {{"native"}, {"torch", "", true, {}, true}}},
       {"model.out_dim", SMILE_AT(model.out_dim), "number of classes; default: that of the data",
        kImageOrScript, count_up_to(kWidest)},
-      {"model.layers", SMILE_AT(model.layers), "blocks of each stage", kResNet, count_up_to(kWidest)},
+      {"model.layers", SMILE_AT(model.layers), "blocks of each stage", kResNet, count_up_to(kDeepest)},
       {"model.patch_size", SMILE_AT(model.patch_size), "side of a patch", kVit, count_up_to(kWidest)},
-      {"model.dim", SMILE_AT(model.dim), "embedding width", kVit, count_up_to(kWidest)},
-      {"model.depth", SMILE_AT(model.depth), "number of blocks", kVit, count_up_to(kWidest)},
-      {"model.num_heads", SMILE_AT(model.num_heads), "attention heads", kVit, count_up_to(kWidest)},
+      {"model.dim", SMILE_AT(model.dim), "embedding width", kVit, count_up_to(kWidestInside)},
+      {"model.depth", SMILE_AT(model.depth), "number of blocks", kVit, count_up_to(kDeepest)},
+      {"model.num_heads", SMILE_AT(model.num_heads), "attention heads", kVit, count_up_to(kWidestInside)},
       {"model.transformer_fc_dim", SMILE_AT(model.transformer_fc_dim), "width inside a block", kVit,
-       count_up_to(kWidest)},
+       count_up_to(kWidestInside)},
       {"model.classifier_fc_dim", SMILE_AT(model.classifier_fc_dim), "width of the classifier", kVit,
-       count_up_to(kWidest)},
+       count_up_to(kWidestInside)},
       {"model.vocab_size", SMILE_AT(model.vocab_size), "number of tokens; default: that of the text", kGpt,
        count_up_to(kWidest)},
       {"model.context_len", SMILE_AT(model.context_len), "tokens of a window", kText, count_up_to(kWidest)},
-      {"model.emb_size", SMILE_AT(model.emb_size), "embedding width", kGpt, count_up_to(kWidest)},
-      {"model.n_blocks", SMILE_AT(model.n_blocks), "number of blocks", kGpt, count_up_to(kWidest)},
-      {"model.n_heads", SMILE_AT(model.n_heads), "attention heads", kGpt, count_up_to(kWidest)},
+      {"model.emb_size", SMILE_AT(model.emb_size), "embedding width", kGpt, count_up_to(kWidestInside)},
+      {"model.n_blocks", SMILE_AT(model.n_blocks), "number of blocks", kGpt, count_up_to(kDeepest)},
+      {"model.n_heads", SMILE_AT(model.n_heads), "attention heads", kGpt, count_up_to(kWidestInside)},
       {"model.qkv_dim", SMILE_AT(model.qkv_dim),
-       "width of query, key and value, all heads together; default: emb_size", kGpt, count_up_to(kWidest)},
+       "width of query, key and value, all heads together; default: emb_size", kGpt,
+       count_up_to(kWidestInside)},
       {"model.bias", SMILE_AT(model.bias), "do layers have biases", kGpt},
       {"model.dropout", SMILE_AT(model.dropout), "dropout rate", kGpt, kFraction},
       {"model.dtype",
@@ -739,11 +745,11 @@ std::vector<Key> make_keys() {
        "cuts text into tokens",
        kText,
        {},
-       {{"SingleChar"}, {"CustomBPE"}, {"BPE"}, {"BERT"}}},
+       {{"SingleChar"}, {"CustomBPE", "", false}, {"BPE", "", false}, {"BERT", "", false}}},
       {"training.tokenizer.parameters.max_vocab_size", SMILE_AT(training.tokenizer.max_vocab_size),
-       "number of tokens", kText, count_up_to(kWidest)},
+       "number of tokens", kSubwords, count_up_to(kWidest)},
       {"training.tokenizer.parameters.pad_len", SMILE_AT(training.tokenizer.pad_len), "length to fill up to",
-       kText, count_up_to(kWidest)},
+       kSubwords, count_up_to(kWidest)},
 
       {"evaluation_args.phases",
        SMILE_AT(evaluation_args.phases),

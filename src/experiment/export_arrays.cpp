@@ -48,6 +48,27 @@ void scatter(const ExportDraws& draws, const ExportOptions& options, AtomicFile&
       });
 }
 
+/// [chain, shape…] of a tensor that is the same in all draws of a chain.
+std::vector<std::size_t> frozen_shape(const ParameterGroup& group, const ExportDraws& draws) {
+  std::vector<std::size_t> shape{draws.chains()};
+  shape.insert(shape.end(), group.shape.begin(), group.shape.end());
+  return shape;
+}
+
+/// Writes the frozen tensors, chain after chain, to their regions.
+void write_frozen(const ExportDraws& draws, AtomicFile& file, std::span<const std::uint64_t> regions,
+                  data::ZipWriter* zip = nullptr, std::span<const std::size_t> entries = {}) {
+  const auto& groups = draws.frozen().groups;
+  for (std::size_t chain = 0; chain < draws.chains() && !groups.empty(); ++chain) {
+    const std::vector<float> values = draws.frozen_values(chain);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const auto part = std::span(values).subspan(groups[g].offset, groups[g].size());
+      file.write_at(regions[g] + chain * part.size_bytes(), std::as_bytes(part));
+      if (zip) zip->checksum(entries[g], part.data(), part.size_bytes());
+    }
+  }
+}
+
 /// 8 bytes of length, then JSON: name → type, shape, place. Returns the header and the regions' places.
 /// @source the safetensors format
 std::string safetensors_header(const ExportDraws& draws, bool stacked, std::vector<std::uint64_t>& regions) {
@@ -60,6 +81,13 @@ std::string safetensors_header(const ExportDraws& draws, bool stacked, std::vect
     header[group.name] = {{"dtype", "F32"},
                           {"shape", shape_of(group, stacked ? &draws : nullptr)},
                           {"data_offsets", {at, at + bytes}}};
+    regions.push_back(at);
+    at += bytes;
+  }
+  for (const ParameterGroup& group : draws.frozen().groups) {
+    const std::uint64_t bytes = group.size() * sizeof(float) * draws.chains();
+    header[group.name] = {
+        {"dtype", "F32"}, {"shape", frozen_shape(group, draws)}, {"data_offsets", {at, at + bytes}}};
     regions.push_back(at);
     at += bytes;
   }
@@ -117,7 +145,17 @@ void export_npz(const ExportDraws& draws, const ExportOptions& options, const fs
     entries.push_back(zip.entries());
     regions.push_back(zip.reserve(group.name + ".npy", head.size() + header.data_bytes(path.string()), head));
   }
+  for (const ParameterGroup& group : draws.frozen().groups) {
+    data::NpyHeader header;
+    header.type = NpyType::float32;
+    header.shape = frozen_shape(group, draws);
+    const std::string head = data::format_npy_header(header);
+    entries.push_back(zip.entries());
+    regions.push_back(zip.reserve(group.name + ".npy", head.size() + header.data_bytes(path.string()), head));
+  }
+  const std::size_t sampled = draws.layout().groups.size();
   scatter(draws, options, file, regions, &zip, entries);
+  write_frozen(draws, file, std::span(regions).subspan(sampled), &zip, std::span(entries).subspan(sampled));
   zip.finish();
   file.commit();
 }
@@ -136,6 +174,7 @@ void export_safetensors(const ExportDraws& draws, const ExportOptions& options, 
   AtomicFile file(path);
   file.write_at(0, header);
   scatter(draws, options, file, regions);
+  write_frozen(draws, file, std::span(regions).subspan(draws.layout().groups.size()));
   file.commit();
 }
 
@@ -143,6 +182,8 @@ void export_torch(const ExportDraws& draws, const ExportOptions& options, const 
   std::vector<TorchTensor> tensors;
   for (const ParameterGroup& group : draws.layout().groups)
     tensors.push_back({torch_name(group.name), shape_of(group, options.per_draw ? nullptr : &draws)});
+  for (const ParameterGroup& group : draws.frozen().groups)
+    tensors.push_back({torch_name(group.name), frozen_shape(group, draws)});
   if (options.per_draw)
     return write_each(draws, options, path, "pt", [&](const fs::path& name, std::span<const float> values) {
       AtomicFile file(name);
@@ -161,6 +202,9 @@ void export_torch(const ExportDraws& draws, const ExportOptions& options, const 
   data::ZipWriter zip(file);
   const TorchEntries entries = reserve_torch_file(zip, tensors);
   scatter(draws, options, file, entries.places, &zip, entries.numbers);
+  const std::size_t sampled = draws.layout().groups.size();
+  write_frozen(draws, file, std::span(entries.places).subspan(sampled), &zip,
+               std::span(entries.numbers).subspan(sampled));
   zip.finish();
   file.commit();
 }

@@ -19,7 +19,24 @@ constexpr std::size_t kBlockBytes = std::size_t{4} << 20;
 }  // namespace
 
 ExportDraws::ExportDraws(const StoredRun& run, const ExportOptions& options)
-    : layout_(run.experiment.layout), chains_(run.chains), remarks_(run.remarks) {
+    : layout_(run.experiment.layout), run_(run), chains_(run.chains), remarks_(run.remarks) {
+  if (run.whole) {
+    members_ = read_members(run.path, run.experiment.chains(), run.whole->size());
+    whole_ = options.per_draw;
+    if (whole_) {
+      layout_ = *run.whole;
+    } else {
+      for (const ParameterGroup& group : run.whole->groups) {
+        if (!is_frozen(group.name, run.experiment.config.training.sampler.params_frozen)) continue;
+        frozen_.add(group.name, group.shape, group.kind);
+        frozen_offsets_.push_back(group.offset);
+      }
+      if (options.format == "csv" || options.format == "netcdf")
+        remarks_.push_back(
+            "frozen parameters are left out: warmstart/ of the run has each chain's, network.json their "
+            "names");
+    }
+  }
   first_ = chains_.front().first;
   every_ = std::size_t(std::max<std::uint64_t>(1, options.every));
   const auto [least, most] = std::minmax_element(
@@ -28,6 +45,15 @@ ExportDraws::ExportDraws(const StoredRun& run, const ExportOptions& options)
     remarks_.push_back(fmt::format("the chains have {} to {} draws; all are cut to the shortest",
                                    least->count, most->count));
   draws_ = (least->count + every_ - 1) / every_;
+}
+
+std::vector<float> ExportDraws::frozen_values(std::size_t chain) const {
+  std::vector<float> values(frozen_.size());
+  const HostVector<float>& member = members_[number(chain)];
+  for (std::size_t g = 0; g < frozen_offsets_.size(); ++g)
+    std::copy_n(member.data() + frozen_offsets_[g], frozen_.groups[g].size(),
+                values.data() + frozen_.groups[g].offset);
+  return values;
 }
 
 void ExportDraws::for_each_block(const ExportOptions& options, const Sink& sink) const {
@@ -42,8 +68,17 @@ void ExportDraws::for_each_block(const ExportOptions& options, const Sink& sink)
   for (std::size_t k = 0; k < chains(); ++k)
     for (std::size_t first = 0; first < draws_; first += block) {
       const std::size_t count = std::min(block, draws_ - first);
-      for (std::size_t i = 0; i < count; ++i)
-        chains_[k].stored.read(place(first + i), std::span(values).subspan(i * d, d));
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto out = std::span(values).subspan(i * d, d);
+        if (!whole_) {
+          chains_[k].stored.read(place(first + i), out);
+          continue;
+        }
+        HostVector<float> moving(chains_[k].stored.columns()), network = members_[number(k)];
+        chains_[k].stored.read(place(first + i), moving.span());
+        run_.experiment.frozen->put(moving.span(), network);
+        std::copy(network.span().begin(), network.span().end(), out.begin());
+      }
       sink(k, first, count, std::span<const float>(values).first(count * d));
       progress.done += count;
       progress.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

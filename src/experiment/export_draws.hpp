@@ -29,6 +29,12 @@ class ExportDraws {
   std::size_t place(std::size_t draw) const { return first_ + draw * every_; }
   const std::vector<std::string>& remarks() const { return remarks_; }
 
+  /// What the chains share with no draw (`params_frozen`): each has its member's values. Empty where all is
+  /// sampled, and with --per-draw, whose draws are whole networks.
+  const ParameterLayout& frozen() const { return frozen_; }
+  /// @shape [frozen().size()]
+  std::vector<float> frozen_values(std::size_t chain) const;
+
   /// Takes `count` consecutive draws of a chain from `first` on. @param draws @shape [count, dimension]
   using Sink = std::function<void(std::size_t chain, std::size_t first, std::size_t count,
                                   std::span<const float> draws)>;
@@ -36,7 +42,11 @@ class ExportDraws {
   void for_each_block(const ExportOptions& options, const Sink& sink) const;
 
  private:
-  ParameterLayout layout_;
+  ParameterLayout layout_, frozen_;
+  const StoredRun& run_;
+  std::vector<HostVector<float>> members_;   ///< of the run's chains, by number, where parameters are frozen
+  std::vector<std::size_t> frozen_offsets_;  ///< of the groups of frozen_ in a member
+  bool whole_ = false;                       ///< draws are completed
   std::span<const ChainDraws> chains_;
   std::size_t first_ = 0, every_ = 1, draws_ = 0;
   std::vector<std::string> remarks_;

@@ -7,6 +7,7 @@
 
 #include "experiment/draws.hpp"
 #include "experiment/experiment.hpp"
+#include "experiment/network_record.hpp"
 #include "smile/data/text.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/network_engine.hpp"
@@ -85,7 +86,12 @@ std::string generate_text(const std::string& run, const GenerateOptions& options
   }
 
   const experiment::Experiment e = experiment::prepare(config);
+  experiment::check_same_network(path, e.config, *e.network);
   const auto records = experiment::read_records(e, path);
+  for (const ChainRecord& record : records)
+    if (record.status == ChainStatus::failed && options.on_message)
+      options.on_message("chain " + std::to_string(record.chain) +
+                         " failed and is left out: " + record.reason);
   const auto positions =
       choose_draws(experiment::open_draws(e, path, records), std::max<std::size_t>(1, options.draws),
                    experiment::complete_draws(e, *e.network, path));

@@ -9,6 +9,7 @@
 
 #include "experiment/experiment.hpp"
 #include "experiment/live_status.hpp"
+#include "experiment/network_record.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/run_inspection.hpp"
@@ -17,7 +18,10 @@ namespace smile {
 namespace {
 
 namespace fs = std::filesystem;
+using experiment::check_same_network;
 using experiment::Experiment;
+using experiment::layout_json;
+using experiment::write_network_record;
 
 /// The directory of a resumed run: the one asked for, or the latest that is not complete.
 fs::path resumed_path(const Config& config, const RunOptions& options) {
@@ -60,15 +64,10 @@ void check_same_data(const fs::path& run, const Experiment& e) {
                 "restore the file, or start a new run");
 }
 
-/// parameters.json: name, shape, offset of every tensor in the flat vector.
-void write_parameters(const fs::path& path, const ParameterLayout& layout) {
-  std::string text = "[\n";
-  for (std::size_t i = 0; i < layout.groups.size(); ++i) {
-    const ParameterGroup& group = layout.groups[i];
-    text += fmt::format("  {{\"name\": \"{}\", \"shape\": [{}], \"offset\": {}}}{}\n", group.name,
-                        fmt::join(group.shape, ", "), group.offset, i + 1 < layout.groups.size() ? "," : "");
-  }
-  write_file_atomically(path, text + "]\n");
+/// parameters.json: what a draw is made of. network.json: what the network is made of, and its file.
+void write_parameters(const fs::path& run, const Experiment& e) {
+  write_file_atomically(run / "parameters.json", layout_json(e.layout) + "\n");
+  write_network_record(run, e.config, *e.network);
 }
 
 /// Runs the phases; whatever happens the directory's state says so.
@@ -175,9 +174,11 @@ RunSummary run_experiment(const Config& config, const RunOptions& given) {
     RunDirectory directory = RunDirectory::open(path);
     check_same(path, e.config);
     check_same_data(path, e);
+    check_same_network(path, e.config, *e.network);
     directory.log("resumed");
     if (!fs::exists(path / "dataset_splits.npz")) save_dataset_info(e.info, path / "dataset_splits.npz");
-    if (!fs::exists(path / "parameters.json")) write_parameters(path / "parameters.json", e.layout);
+    if (!fs::exists(path / "parameters.json") || !fs::exists(path / "network.json"))
+      write_parameters(path, e);
     return Run(e, directory, options).go(false);
   }
   const fs::path path = options.out.empty() ? new_run_path(config) : fs::path(options.out);
@@ -186,7 +187,7 @@ RunSummary run_experiment(const Config& config, const RunOptions& given) {
   directory.write_state({"running", "preparation", ""});
   directory.write_config(e.config);
   save_dataset_info(e.info, path / "dataset_splits.npz");
-  write_parameters(path / "parameters.json", e.layout);
+  write_parameters(path, e);
   directory.log(fmt::format("started; plan: {:.1f} MB of memory, {:.1f} MB on disk", plan.memory_bytes / 1e6,
                             plan.disk_bytes / 1e6));
   return Run(e, directory, options).go(false);
@@ -197,6 +198,7 @@ RunSummary evaluate_run(const std::string& directory, const RunOptions& options)
   RunDirectory run = RunDirectory::open(directory);
   const Experiment e = experiment::prepare(load_config((run.path() / "config.yaml").string()));
   check_same_data(run.path(), e);
+  check_same_network(run.path(), e.config, *e.network);
   return Run(e, run, options).go(true);
 }
 

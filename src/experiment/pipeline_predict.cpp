@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "ensemble/parallel.hpp"
+#include "experiment/network_record.hpp"
 #include "experiment/prediction_writer.hpp"
 #include "experiment/stored_run.hpp"
 #include "smile/error.hpp"
@@ -293,6 +294,7 @@ PredictSummary predict_run(const std::string& directory, const PredictOptions& o
     throw Error(directory, "predictions are made for the rows of tables",
                 "see eval/predictions.npz of the run for its test part");
   if (!e.is_native()) require_network_engine(directory, "its network");
+  experiment::check_same_network_file(directory, e.config);
   RunOptions threading;
   threading.threads = options.threads;
   const std::size_t threads = experiment::thread_count(threading, 64);

@@ -350,7 +350,10 @@ TuneSummary tune_step_size(const Config& given, const TuneOptions& options) {
         fmt::format("{:g} of a run of {} chains and {} steps leaves {} steps for a first look at each "
                     "of {} step sizes",
                     options.budget, tuned.training.sampler.n_chains, run_steps, length, count),
-        "raise --budget or n_samples, or lower --chains, --decades or --per-decade");
+        fmt::format(
+            "at least {} are needed: give --budget {:.2g} or more, raise n_samples, or lower --chains, "
+            "--decades or --per-decade",
+            kFewestSteps, 1.05 * options.budget * double(kFewestSteps) / std::max(1.0, double(length))));
 
   const fs::path folder =
       options.out.empty() ? fs::path(new_run_path(config).string() + "-tune") : fs::path(options.out);

@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <vector>
-
+#include "experiment/network_record.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/config_options.hpp"
 #include "smile/experiment/run_access.hpp"
@@ -17,29 +14,6 @@ std::size_t StoredRun::draws() const {
   for (const ChainDraws& chain : chains) total += chain.count;
   return total;
 }
-
-namespace {
-
-/// parameters.json: what the draws are made of, whatever the network.
-ParameterLayout read_layout(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  const auto json = nlohmann::json::parse(in, nullptr, false);
-  ParameterLayout layout;
-  try {
-    for (const auto& tensor : json) {
-      const auto shape = tensor.at("shape").get<std::vector<std::size_t>>();
-      if (layout.add(tensor.at("name"), shape, ParameterKind::other) != tensor.at("offset")) layout = {};
-    }
-  } catch (const nlohmann::json::exception&) {
-    layout = {};
-  }
-  if (layout.size() == 0)
-    throw Error(path.string(), "cannot be read as the list of a run's parameters",
-                "let the run go on with --resume, which writes the file where it is missing", ErrorKind::run);
-  return layout;
-}
-
-}  // namespace
 
 StoredRun open_stored_run(const std::filesystem::path& path, bool incomplete) {
   require_run(path);
@@ -54,6 +28,11 @@ StoredRun open_stored_run(const std::filesystem::path& path, bool incomplete) {
   e.info = load_dataset_info(path / "dataset_splits.npz");
   if (e.config.model.is_native()) e.spec = fcn_spec(e.config, e.info.inputs());
   e.layout = read_layout(path / "parameters.json");
+  // Runs of older versions have no record; what they froze is in no export then.
+  if (!e.config.training.sampler.params_frozen.empty() && std::filesystem::exists(path / "network.json")) {
+    run.whole = recorded_layout(path);
+    e.frozen = std::make_shared<const FrozenParameters>(*run.whole, e.config.training.sampler.params_frozen);
+  }
   run.records = read_records(e, path);
   run.chains = open_draws(e, path, run.records);
   for (const ChainRecord& record : run.records)

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace smile::experiment {
 struct StoredRun {
   std::filesystem::path path;
   Experiment experiment;  ///< configuration, network and normalisation; neither the data nor the prior
+  std::optional<ParameterLayout> whole;  ///< the network's parameters, where some are frozen
   std::vector<ChainRecord> records;
   std::vector<ChainDraws> chains;    ///< those that did not fail
   std::vector<std::string> remarks;  ///< chains left out, one line each

@@ -161,7 +161,7 @@ class Predictive {
     const Experiment& e = e_;
     if (e.config.data.data_type != "tabular")
       throw Error(run.path.string(), "predictive groups are made of the test rows of tables",
-                  "export with --no-predictive");
+                  "export with --no-predictive and without --log-likelihood");
     if (!e.is_native()) require_network_engine(run.path.string(), "its network");
     const Dataset dataset = test_rows(e);
     targets_ = dataset.test.targets;

@@ -62,6 +62,10 @@ deep::TorchNetwork::Maker maker_of(const Config& config, const NetworkData& data
     const bool bias = model.use_bias;
     return [=] { return torch_module(make_lenet(channels, height, width, classes, activation, bias)); };
   }
+  if (name == "ResNet7" && std::min(height, width) < 8)
+    throw Error(config.place("model.model"),
+                "ResNet7 cannot take images of " + std::to_string(width) + "×" + std::to_string(height),
+                "give images of at least 8×8 pixels (data.image_size)");
   if (name == "ResNet7") return [=] { return torch_module(make_resnet7(channels, classes)); };
   if (name == "ResNet") {
     const auto layers = model.layers;
@@ -115,9 +119,18 @@ class TorchEngine final : public NetworkEngine {
       classes = config.model.model == "FCN" ? std::size_t(config.model.hidden_structure.back())
                                             : std::size_t(config.model.out_dim);
     if (config.task() == Task::multilabel) classes = data.text->vocabulary.size();
-    return std::make_shared<deep::TorchNetwork>(maker_of(config, data), config.task(),
-                                                deep::Batches(data, config.task(), device), classes,
-                                                config.data.augment == "basic");
+    const bool augments = data.images && config.data.augment == "basic";
+    const std::string where =
+        config.model.model == "torchscript" ? *config.model.path : config.place("model.model");
+    try {
+      return std::make_shared<deep::TorchNetwork>(maker_of(config, data), config.task(),
+                                                  deep::Batches(data, config.task(), device), classes,
+                                                  augments, where);
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception&) {  // of LibTorch's allocator
+      throw Error(where, "the network does not fit into memory", "make it smaller");
+    }
   }
 
   HostVector<float> read_parameters(const std::string& file, const Network& network) const override {

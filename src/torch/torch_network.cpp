@@ -129,8 +129,13 @@ double value_of(FlatNetwork& network, const Batches& batches, Part part, std::sp
   return sum;
 }
 
-TorchNetwork::TorchNetwork(Maker make, Task task, Batches batches, std::size_t classes, bool augment)
-    : make_(std::move(make)), task_(task), batches_(std::move(batches)), augment_(augment) {
+TorchNetwork::TorchNetwork(Maker make, Task task, Batches batches, std::size_t classes, bool augment,
+                           std::string where)
+    : make_(std::move(make)),
+      task_(task),
+      batches_(std::move(batches)),
+      augment_(augment),
+      where_(std::move(where)) {
   compute_on_one_thread();
   prototype_ = std::make_unique<FlatNetwork>(make_(), task_);
   // One row tells the shape of the outputs, and whether the module takes such rows at all.
@@ -146,18 +151,20 @@ TorchNetwork::TorchNetwork(Maker make, Task task, Batches batches, std::size_t c
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    throw Error("model", "the network does not take these data: " + cause_of(error.what()),
-                "give data of the shape that it was made for");
+    throw Error(where_, "the network does not take these data: " + cause_of(error.what()),
+                task_ == Task::multilabel ? "give a network for int64 tokens of a vocabulary of " +
+                                                std::to_string(classes) + " characters"
+                                          : "give data of the shape that it was made for");
   }
   outputs_ = std::size_t(out.size(-1));
   // What layers' names do not tell, such as dropout called as a function, the numbers do.
   if (again.numel() == 2 * out.numel() &&
       !torch::allclose(again.reshape({2, -1})[0], out.reshape({-1}), 1e-3, 1e-4))
-    throw Error("model", "the output for a row depends on the other rows of its batch, or on chance",
+    throw Error(where_, "the output for a row depends on the other rows of its batch, or on chance",
                 "put the module into evaluation mode (eval()) before it is saved, or use other layers");
   const std::size_t wanted = task_ == Task::regression ? 2 : task_ == Task::mean_regression ? 1 : classes;
   if (outputs_ != wanted || out.numel() != std::int64_t(wanted * points_per_row()))
-    throw Error("model",
+    throw Error(where_,
                 "the network gives " + std::to_string(out.numel()) +
                     " numbers for a row, and the task needs " + std::to_string(wanted * points_per_row()),
                 "let it end with an output for each class (token, mean)");
@@ -198,7 +205,7 @@ std::size_t TorchNetwork::workspace_bytes(std::size_t batch) const {
   try {
     evaluate(1);  // what is made once and kept; and the parameters' own memory is given up
   } catch (const std::exception& error) {
-    throw Error("model", "no gradient can be taken of the network: " + cause_of(error.what()),
+    throw Error(where_, "no gradient can be taken of the network: " + cause_of(error.what()),
                 "let forward() be differentiable, without torch.no_grad() or detach()");
   }
   const double two = measured(2), four = measured(4);
@@ -239,6 +246,9 @@ HostVector<float> TorchNetwork::parameters_of(const TorchModule& module, const s
                         : "there is no parameter " + group.name,
                   "save a module of the same network");
     const Tensor values = found->tensor.detach().to(torch::kCPU, torch::kFloat).reshape({-1});
+    if (!torch::isfinite(values).all().item<bool>())
+      throw Error(where, "the parameter " + group.name + " has a value that is not a number",
+                  "train the network again, with a lower learning rate");
     tensor_view(position.data() + group.offset, group.size()).copy_(values);
   }
   return position;

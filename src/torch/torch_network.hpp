@@ -20,8 +20,9 @@ class TorchNetwork final : public Network {
  public:
   using Maker = std::function<TorchModule()>;
   /// @param make  called once for each workspace, from its thread
+  /// @param where  what errors name: the module's file, or the place in the configuration
   /// @throws Error where the module's outputs do not fit the task and the data
-  TorchNetwork(Maker make, Task task, Batches batches, std::size_t classes, bool augment);
+  TorchNetwork(Maker make, Task task, Batches batches, std::size_t classes, bool augment, std::string where);
 
   const ParameterLayout& layout() const override { return prototype_->layout(); }
   std::size_t outputs() const override { return outputs_; }
@@ -55,6 +56,7 @@ class TorchNetwork final : public Network {
   Task task_;
   Batches batches_;
   bool augment_;
+  std::string where_;
   std::size_t outputs_ = 0;
   std::unique_ptr<FlatNetwork> prototype_;
 };

@@ -18,6 +18,7 @@ struct GenerateOptions {
   std::size_t draws = 32;
   /// Told of every character as it is written; may be empty.
   std::function<void(const std::string&)> on_text;
+  std::function<void(const std::string&)> on_message;  ///< remarks, such as a chain left out; may be empty
 };
 
 /// Writes token after token from p̄(next) = mean over draws of p(next | θ): the distribution of the average,

@@ -132,6 +132,22 @@ TEST_F(Images, FrozenLayersStay) {
   ASSERT_EQ(outcome.status, 0) << outcome.error;
   EXPECT_EQ(NpyRows(run / "samples/chain-00.npy").columns(), 84u * 121 + 4 * 85);
   EXPECT_GT(metric(run, "accuracy"), 0.8);
+  // A file of one draw has the whole network; stacked draws have the frozen tensors once a chain.
+  const Outcome each = smile({"export", run, "--format", "torch", "--per-draw", "--out", folder / "each"});
+  ASSERT_EQ(each.status, 0) << each.error;
+  EXPECT_GT(fs::file_size(folder / "each/chain-01-draw-000003.pt"),
+            4u * (6 * 26 + 16 * 151 + 120 * 17 + 84 * 121));
+  ASSERT_EQ(smile({"export", run, "--format", "npz", "--out", folder / "draws.npz"}).status, 0);
+  const auto arrays = read_npz(folder / "draws.npz");
+  EXPECT_EQ(array_named(arrays, "dense2.weight", run).shape(), (std::vector<std::size_t>{2, 20, 84, 120}));
+  const NpyArray frozen = array_named(arrays, "conv1.weight", run);
+  EXPECT_EQ(frozen.shape(), (std::vector<std::size_t>{2, 6, 1, 5, 5}));
+  const auto values = frozen.as<float>();
+  for (std::size_t chain : {0, 1}) {
+    const auto member = NpyRows(run / ("warmstart/member-0" + std::to_string(chain) + ".npy")).row(0);
+    EXPECT_TRUE(
+        std::equal(member.begin(), member.begin() + 150, values.begin() + std::ptrdiff_t(chain * 150)));
+  }
   // Evaluation puts members and draws together again.
   const json before = json::parse(content_of(run / "eval/metrics.json"));
   ASSERT_EQ(smile({"evaluate", run, "--quiet"}).status, 0);
@@ -176,6 +192,12 @@ TEST_F(Images, WrongInputIsToldInOneLine) {
   refused({"model.out_dim=3"}, "the label of item 3 is 3, out of the range 0 to 2");
   refused({"data.image_format=cifar10"}, "images");
   refused({"data.image_size=8"}, "LeNet cannot take images of 8×8");
+  refused({"model.model=ResNet7", "data.image_size=4"}, "ResNet7 cannot take images of 4×4");
+  refused({"data.image_size=100000"}, "data.image_size: `100000`");
+  refused({"data.flatten=true"}, "LeNet takes images as they are");
+  refused({"training.warmstart.warmstart_files=[" + (folder / "text.pt").string() + "]",
+           "training.warmstart.warmstart_exp_dir=" + folder.path().string()},
+          "both warmstart_files and warmstart_exp_dir");
   refused({"training.warmstart.warmstart_files=[" + (folder / "text.pt").string() + "]"},
           "this is no TorchScript file");
   if (smile({"run", config, "--out", folder / "cuda", "--quiet", "--device", "cuda"}).status == 2)
@@ -275,12 +297,40 @@ TEST_F(Text, WrongInputIsToldInOneLine) {
   for (const auto& [setting, expected] :
        {std::pair<std::string, std::string>{"model.context_len=100000", "text.txt"},
         {"model.vocab_size=80", "model.vocab_size: 80, but the data have"},
-        {"model.n_heads=3", "16 is no multiple of the 3 heads"}}) {
+        {"model.n_heads=3", "16 is no multiple of the 3 heads"},
+        {"model.emb_size=1000000", "model.emb_size: `1000000`"},
+        {"training.tokenizer.tokenizer=BPE", "`BPE` is not available in this build"},
+        {"data.path=" + folder.write("one.txt", std::string(5000, 'a')).string(),
+         "all its characters are the same"}}) {
     const Outcome outcome = smile({"run", config, "--out", folder / "never", "--quiet", "--set", setting});
     EXPECT_EQ(outcome.status, 2) << outcome.error;
     EXPECT_TRUE(outcome.is_one_line_error()) << outcome.error;
     EXPECT_NE(outcome.error.find(expected), std::string::npos) << outcome.error;
   }
+}
+
+// What is for images has no effect on texts.
+TEST_F(Text, AugmentationIsForImages) {
+  const auto config = folder.write("config.yaml", gpt_config(data));
+  const Outcome outcome =
+      smile({"run", config, "--out", folder / "run", "--set", "data.augment=basic", "--set",
+             "training.warmstart.max_epochs=1", "--set", "training.sampler.n_samples=12"});
+  EXPECT_EQ(outcome.status, 0) << outcome.error;
+  EXPECT_NE(outcome.error.find("data.augment has no effect here"), std::string::npos) << outcome.error;
+}
+
+// Text is written with the chains that are sound, and the others are named.
+TEST_F(Text, GenerateNamesAChainLeftOut) {
+  const auto config = folder.write("config.yaml", gpt_config(data));
+  const fs::path run = folder / "run";
+  ASSERT_EQ(smile({"run", config, "--out", run, "--quiet", "--set", "training.warmstart.max_epochs=1",
+                   "--set", "training.sampler.n_samples=12"})
+                .status,
+            0);
+  fs::resize_file(run / "samples/chain-01.npy", fs::file_size(run / "samples/chain-01.npy") - 100);
+  const Outcome outcome = smile({"generate", run, "--prompt", "petty ", "--tokens", "5"});
+  EXPECT_EQ(outcome.status, 0) << outcome.error;
+  EXPECT_NE(outcome.error.find("chain 1 failed and is left out"), std::string::npos) << outcome.error;
 }
 
 TEST_F(Text, ResumeRefusesAnotherVocabulary) {
@@ -341,6 +391,33 @@ TEST_F(Images, ANetworkTrainedInPythonIsSampledAndItsDrawsGoBackIntoIt) {
                  " " + network + " " + data + " --outputs " + (run / "eval/outputs-01.npy").string()),
             0)
       << content_of(log);
+
+  // Another network in the file's place is noticed.
+  const std::string kept = content_of(network);
+  ASSERT_EQ(call("-c \"import torch; m = torch.jit.load('" + network + "'); p = next(m.parameters()); " +
+                 "p.data.mul_(2); m.save('" + network + "')\""),
+            0)
+      << content_of(log);
+  for (const auto& arguments :
+       {std::vector<std::string>{"evaluate", run}, {"run", config, "--out", run, "--resume", "--quiet"}}) {
+    const Outcome swapped = smile(arguments);
+    EXPECT_EQ(swapped.status, 2) << swapped.error;
+    EXPECT_TRUE(swapped.is_one_line_error()) << swapped.error;
+    EXPECT_NE(swapped.error.find("it is not the network that the run in"), std::string::npos)
+        << swapped.error;
+  }
+  folder.write("network.pt", kept);
+  EXPECT_EQ(smile({"evaluate", run, "--quiet"}).status, 0);
+  // Nor are chains started at numbers that are none.
+  const std::string broken = (folder / "broken.pt").string();
+  ASSERT_EQ(call("-c \"import torch; m = torch.jit.load('" + network + "'); p = next(m.parameters()); " +
+                 "p.data.mul_(float('nan')); m.save('" + broken + "')\""),
+            0)
+      << content_of(log);
+  const Outcome nan = smile({"run", config, "--out", folder / "never", "--quiet", "--set",
+                             "training.warmstart.warmstart_files=[" + broken + "]"});
+  EXPECT_EQ(nan.status, 2) << nan.error;
+  EXPECT_NE(nan.error.find("has a value that is not a number"), std::string::npos) << nan.error;
 
   const auto script = [&](const std::string& module, const std::string& file) {
     return call("-c \"import torch; n = torch.nn; torch.jit.script(" + module + ").save('" + file + "')\"");

@@ -151,7 +151,7 @@ TEST_F(Tune, WhatCannotBeTunedIsRefusedBeforeAnythingIsWritten) {
   expect_refused(config_of("psmile-naive"), {"--decades", "9"}, "out of range");
   expect_refused(config_of("psmile-naive"), {"--budget", "0"}, "out of range");
   expect_refused(config_of("psmile-naive"), {"--from", "-1"}, "not a step size");
-  expect_refused(small_config(), {}, "raise --budget");
+  expect_refused(small_config(), {}, "or more, raise n_samples");
   fs::create_directory(folder_ / "full");
   std::ofstream(folder_ / "full" / "mine.txt") << "x";
   EXPECT_EQ(tune(config_of("psmile-naive"), "full").status, 2);

@@ -158,6 +158,24 @@ TEST_P(Draws, go_on_after_those_that_count) {
   EXPECT_THROW(DrawsWriter::reopen(path, kColumns, 4, other), Error);
 }
 
+// Half precision ends at 65504: a draw beyond it is no draw.
+TEST(DrawsWriter, RefusesWhatFloat16DoesNotHold) {
+  TemporaryFolder folder;
+  const std::vector<float> fits{65519, -65504, 1}, beyond{1, -65520, 1};
+  DrawsWriter writer = DrawsWriter::create(folder / "chain-00.npy", 3, {.type = DrawsType::float16});
+  writer.append(fits);
+  try {
+    writer.append(beyond);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("parameter 1 of a draw is -65520"), std::string::npos)
+        << error.what();
+    EXPECT_NE(std::string(error.what()).find("draws_dtype: bfloat16"), std::string::npos) << error.what();
+  }
+  DrawsWriter wide = DrawsWriter::create(folder / "chain-01.npy", 3, {.type = DrawsType::bfloat16});
+  wide.append(beyond);
+}
+
 INSTANTIATE_TEST_SUITE_P(Forms, Draws,
                          testing::Values(Form{DrawsType::float32, true}, Form{DrawsType::float16, true},
                                          Form{DrawsType::bfloat16, true}, Form{DrawsType::float32, false},

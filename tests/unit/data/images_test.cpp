@@ -108,6 +108,15 @@ TEST(Images, cifar_records_are_normalised_per_channel) {
   EXPECT_FLOAT_EQ(batch[3], 3.0F / 255);
 }
 
+// The names of CIFAR-100's files with the records of CIFAR-10.
+TEST(Images, the_length_of_a_record_tells_cifar_10_from_100) {
+  TemporaryFolder folder;
+  folder.write("train.bin", test::cifar_records(labels_of(20, 10)));
+  folder.write("test.bin", test::cifar_records({9, 0}));
+  const ImageDataset data = load_image_dataset({.path = folder.path()});
+  EXPECT_EQ(data.info.labels.classes(), 10u);
+}
+
 TEST(Images, cifar_100_takes_the_fine_label) {
   const TemporaryFolder folder;
   std::string records;

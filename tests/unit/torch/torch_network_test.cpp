@@ -35,7 +35,11 @@ NetworkData random_images(std::size_t side, std::size_t count) {
 
 deep::TorchNetwork lenet(const NetworkData& data, std::int64_t side) {
   return {[=] { return torch_module(make_lenet(1, side, side, 4, Activation::gelu, true)); },
-          Task::classification, deep::Batches(data, Task::classification, torch::kCPU), 4, false};
+          Task::classification,
+          deep::Batches(data, Task::classification, torch::kCPU),
+          4,
+          false,
+          "test"};
 }
 
 /// A table for a network with a global log σ.
@@ -51,7 +55,11 @@ deep::TorchNetwork regression(std::size_t count) {
   return {[] {
             return torch_module(make_fcn(3, {5, 1}, Activation::tanh, true));
           },
-          Task::mean_regression, deep::Batches(data, Task::mean_regression, torch::kCPU), 1, false};
+          Task::mean_regression,
+          deep::Batches(data, Task::mean_regression, torch::kCPU),
+          1,
+          false,
+          "test"};
 }
 
 /// The network's own conditional likelihood against the one that copies.
