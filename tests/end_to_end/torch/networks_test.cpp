@@ -144,7 +144,7 @@ TEST_F(Images, FrozenLayersStay) {
   EXPECT_EQ(frozen.shape(), (std::vector<std::size_t>{2, 6, 1, 5, 5}));
   const auto values = frozen.as<float>();
   for (std::size_t chain : {0, 1}) {
-    const auto member = NpyRows(run / ("warmstart/member-0" + std::to_string(chain) + ".npy")).row(0);
+    const auto member = read_npy(run / ("warmstart/member-0" + std::to_string(chain) + ".npy")).as<float>();
     EXPECT_TRUE(
         std::equal(member.begin(), member.begin() + 150, values.begin() + std::ptrdiff_t(chain * 150)));
   }
