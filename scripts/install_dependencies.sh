@@ -8,7 +8,7 @@ packages=(g++ cmake ninja-build pkg-config zlib1g-dev libjpeg-dev libpng-dev lib
 for argument in "$@"; do
   case "$argument" in
     --tests) packages+=(libgtest-dev libgmock-dev python3 python3-numpy r-cran-posterior netcdf-bin chromium) ;;
-    --torch) packages+=(libtorch-dev libopenblas0-serial python3-torch python3-numpy) ;;
+    --torch) packages+=(libtorch-dev libopenblas0-pthread python3-torch python3-numpy) ;;
     *) echo "error: $argument: unknown option; use --tests, --torch or nothing" >&2; exit 2 ;;
   esac
 done

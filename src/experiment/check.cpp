@@ -43,7 +43,7 @@ RunEstimate estimate_of(const Experiment& e, int threads) {
   size.outputs_of_draw = double(e.test.rows) * double(e.outputs());
   RunOptions options;
   options.threads = threads;
-  return estimate_run(e.config, size, int(thread_count(options, e.chains())));
+  return estimate_run(e.config, size, int(thread_count(e, options, e.chains())));
 }
 
 }  // namespace experiment

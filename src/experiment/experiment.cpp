@@ -106,6 +106,8 @@ Experiment prepare(const Config& given) {
                   "leave the key out");
     e.out_of_distribution = load_prediction_rows(*config.evaluation_args.ood, table_options(config), e.info);
   }
+  if (!e.is_native() && !network_engine()->why_one_thread().empty())
+    e.warnings.push_back("one chain is computed at a time: " + network_engine()->why_one_thread());
   if (config.evaluation_args.pred_sampling_factor != 1)
     e.warnings.push_back("evaluation_args.pred_sampling_factor: one predictive draw a stored sample is used");
   return e;
@@ -136,7 +138,8 @@ std::unique_ptr<Target<HostVector<float>>> make_target(const Experiment& e, std:
                                                      likelihood_scale(sampler.likelihood_scale));
 }
 
-std::size_t thread_count(const RunOptions& options, std::size_t jobs) {
+std::size_t thread_count(const Experiment& e, const RunOptions& options, std::size_t jobs) {
+  if (!e.is_native() && network_engine() && !network_engine()->why_one_thread().empty()) return 1;
   const std::size_t wanted = options.threads > 0 ? std::size_t(options.threads) : ensemble::usable_cores();
   return std::max<std::size_t>(1, std::min(wanted, jobs));
 }

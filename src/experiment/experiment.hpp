@@ -67,8 +67,8 @@ std::unique_ptr<Likelihood<float>> make_likelihood(const Experiment& experiment,
 std::unique_ptr<Target<HostVector<float>>> make_target(const Experiment& experiment, std::uint32_t chain,
                                                        const HostVector<float>& member);
 
-/// Number of threads for `jobs` jobs.
-std::size_t thread_count(const RunOptions& options, std::size_t jobs);
+/// Number of threads for `jobs` jobs: one where the network's engine can do no more.
+std::size_t thread_count(const Experiment& experiment, const RunOptions& options, std::size_t jobs);
 
 /// Says a remark to the caller and to the log.
 void remark(const RunOptions& options, const RunDirectory& directory, const std::string& text);

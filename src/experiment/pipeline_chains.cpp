@@ -20,7 +20,7 @@ bool sample(const Experiment& e, const RunDirectory& directory, const RunOptions
   ensemble.draws.type = draws_type(sampler.draws_dtype);
   ensemble.keep_warmup = sampler.keep_warmup;
   ensemble.max_nonfinite_fraction = sampler.max_nonfinite_fraction;
-  ensemble.threads = thread_count(options, e.chains());
+  ensemble.threads = thread_count(e, options, e.chains());
   ensemble.checkpoint_seconds = options.checkpoint_seconds;
   ensemble.resume = options.resume;
   ensemble.digest = fmt::format("{}data checksum: {}\n", to_yaml(e.config), e.info.checksum);

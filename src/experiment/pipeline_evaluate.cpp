@@ -491,7 +491,7 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
                           wants(wanted, "PriorLogLik");
   Followed f;
   if (diagnosing) f = followed(e, chains);
-  const std::size_t threads = thread_count(evaluation.options, 64);
+  const std::size_t threads = thread_count(e, evaluation.options, 64);
   // PredSaver: the network's outputs of every draw for the test rows, one file a chain.
   std::vector<NpyAppender> outputs_of;
   if (wants(wanted, "PredSaver"))

@@ -297,7 +297,7 @@ PredictSummary predict_run(const std::string& directory, const PredictOptions& o
   experiment::check_same_network_file(directory, e.config);
   RunOptions threading;
   threading.threads = options.threads;
-  const std::size_t threads = experiment::thread_count(threading, 64);
+  const std::size_t threads = experiment::thread_count(e, threading, 64);
 
   PredictionReader reader(options.data, table_options(e.config), e.info);
   std::unique_ptr<RowPredictor> predictor;

@@ -204,7 +204,7 @@ class Search {
   std::size_t threads(std::size_t jobs) const {
     RunOptions threading;
     threading.threads = options_.threads;
-    return experiment::thread_count(threading, std::max<std::size_t>(1, jobs));
+    return experiment::thread_count(e_, threading, std::max<std::size_t>(1, jobs));
   }
   bool stopped() const { return options_.stop && options_.stop->load(); }
 

@@ -122,7 +122,7 @@ void train(const Experiment& e, const RunDirectory& directory, const RunOptions&
     progress.finished = finished;
     if (options.on_progress) options.on_progress(progress);
   };
-  ensemble::parallel_for(count, thread_count(options, count), body, tick, [&] { aborted = true; });
+  ensemble::parallel_for(count, thread_count(e, options, count), body, tick, [&] { aborted = true; });
   for (const auto& message : messages) remark(options, directory, message);
   start.interrupted = interrupted;
   if (!interrupted) join_epochs(run, count);

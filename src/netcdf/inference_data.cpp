@@ -172,7 +172,7 @@ class Predictive {
     complete_ = experiment::complete_draws(e, *network_, run.path);
     RunOptions threading;
     threading.threads = options.threads;
-    threads_ = experiment::thread_count(threading, 64);
+    threads_ = experiment::thread_count(e, threading, 64);
     for (std::size_t t = 0; t < threads_; ++t) predictors_.push_back(network_->predictor());
     if (options.predictive) {
       const DrawsGroup group = draws_group(file, "posterior_predictive", draws, version);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "blas.hpp"
 #include "device_chain.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/network_engine.hpp"
@@ -146,6 +147,12 @@ class TorchEngine final : public NetworkEngine {
     if (own.data().device().is_cpu()) return std::nullopt;  // the host's fused passes are faster
     return deep::make_device_chain(config.training.sampler, own, frozen, member, std::move(prior), lengths,
                                    std::uint64_t(config.rng), chain);
+  }
+
+  std::string why_one_thread() const override {
+    if (deep::is_blas_thread_safe()) return {};
+    return "this OpenBLAS was built without threads and is not safe for several chains at a time; "
+           "install libopenblas0-pthread";
   }
 
   std::string why_no_cuda() const override {

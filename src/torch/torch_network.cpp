@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "blas.hpp"
 #include "device_memory.hpp"
 #include "smile/error.hpp"
 #include "trainer.hpp"
@@ -93,6 +94,7 @@ void compute_on_one_thread() {
   thread_local bool done = false;
   if (done) return;
   at::set_num_threads(1);
+  use_blas_on_one_thread();
   done = true;
 }
 

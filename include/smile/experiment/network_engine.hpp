@@ -51,6 +51,8 @@ class NetworkEngine {
                                                  const HostVector<float>& member,
                                                  std::shared_ptr<const Prior> prior,
                                                  const RunLengths& lengths, std::uint32_t chain) const = 0;
+  /// Why its networks must be computed on one thread only, as words; empty: they need not.
+  virtual std::string why_one_thread() const { return {}; }
   /// Whether device `cuda` can be used; else why not, as words.
   virtual std::string why_no_cuda() const = 0;
 };
