@@ -44,7 +44,7 @@ std::optional<LogDensities> log_densities(const Experiment& e, std::span<const C
                            }
                          },
                          [&](bool) {
-                           if (plan.on_draw) plan.on_draw(done, total);
+                           if (plan.on_draw) plan.on_draw(done);
                          });
   if (stopped() && done < total) return std::nullopt;
   return out;

@@ -24,7 +24,7 @@ struct DensityPlan {
   /// all is estimated from them: a good measure of how the chains mix, at a cost that does not grow with N.
   std::size_t rows = 0;
   std::size_t threads = 1;
-  std::function<void(std::size_t done, std::size_t total)> on_draw;  ///< from the calling thread
+  std::function<void(std::size_t done)> on_draw;  ///< from the calling thread
   const std::atomic<bool>* stop = nullptr;
 };
 

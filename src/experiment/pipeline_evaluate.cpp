@@ -303,11 +303,8 @@ std::optional<QuantityDiagnostics> diagnose_log_density(const Evaluation& evalua
     plan.rows = std::max<std::size_t>(1, kDensityPointsOfLarge / e.network->points_per_row());
   plan.threads = threads;
   plan.stop = evaluation.options.stop;
-  std::optional<Advance> advance;
-  plan.on_draw = [&](std::size_t done, std::size_t total) {
-    if (!advance) advance.emplace(evaluation.options, "diagnosis", total);
-    advance->show(done);
-  };
+  Advance advance(evaluation.options, "diagnosis", chains.size() * ((draws + plan.every - 1) / plan.every));
+  plan.on_draw = [&](std::size_t done) { advance.show(done); };
   const auto densities =
       log_densities(e, chains, plan, complete_draws(e, *e.network, evaluation.directory.path()));
   if (!densities) return std::nullopt;
