@@ -54,7 +54,7 @@ TEST_F(Export, NumPy) {
   check("npz", "some.npz", {"--every", "7"});
   // Our own reader, too.
   const auto arrays = read_npz(*folder_ / "all.npz");
-  const NpyArray& sigma = array_named(arrays, "log_sigma", "all.npz");
+  const NpyArray sigma = array_named(arrays, "log_sigma", "all.npz");
   EXPECT_EQ(sigma.shape(), (std::vector<std::size_t>{3, 100, 1}));
   const NpyRows draws(run() / "samples/chain-02.npy");
   EXPECT_EQ(sigma.as<float>()[217], draws.row(17).back());
