@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what a fresh Debian 12 machine lacks to build smile.cpp (as root, or through sudo). Installs nothing that is
+# Installs what a fresh Debian 12 or 13 machine lacks to build smile.cpp (as root, or through sudo). Installs nothing that is
 # there already. With "--tests" also what the tests need, with "--torch" LibTorch, for -DSMILE_TORCH=ON and its tests.
 set -euo pipefail
 

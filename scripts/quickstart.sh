@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a fresh Debian 12 machine to calibrated predictions: installs what is missing, builds the program, and runs
+# From a fresh Debian 12 or 13 machine to calibrated predictions: installs what is missing, builds the program, and runs
 # psmile-auto on the airfoil data (ten warm-started chains, about a minute on two cores).
 set -euo pipefail
 cd "$(dirname "$0")/.."
