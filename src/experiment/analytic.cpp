@@ -13,6 +13,7 @@
 #include "ensemble/parallel.hpp"
 #include "experiment/analytic_ledger.hpp"
 #include "experiment/analytic_outcome.hpp"
+#include "experiment/phase_progress.hpp"
 #include "smile/data/npy.hpp"
 #include "smile/ensemble/lane_chains.hpp"
 #include "smile/error.hpp"
@@ -426,18 +427,8 @@ AnalyticReport run_analytic(const AnalyticConfig& config, const AnalyticRunOptio
     done += bundle.chains.size() * cell.steps;
     ++finished_bundles;
   };
-  const auto tell = [&](bool finished) {
-    if (!options.on_progress) return;
-    Progress progress;
-    progress.phase = "benchmark";
-    progress.unit = "chain-steps";
-    progress.done = done;
-    progress.total = total;
-    progress.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    progress.per_second = progress.seconds > 0 ? double(progress.done) / progress.seconds : 0;
-    progress.finished = finished;
-    options.on_progress(progress);
-  };
+  experiment::PhaseProgress progress(options.on_progress, "benchmark", "chain-steps");
+  const auto tell = [&](bool finished) { progress.tell(done, total, finished); };
   const std::size_t threads = options.threads > 0 ? std::size_t(options.threads) : ensemble::usable_cores();
   ensemble::parallel_for(bundles.size(), threads, run_bundle, tell);
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <string_view>
 #include <utility>
 
+#include "experiment/phase_progress.hpp"
 #include "smile/error.hpp"
 
 namespace smile::experiment {
@@ -60,11 +60,9 @@ void ExportDraws::for_each_block(const ExportOptions& options, const Sink& sink)
   const std::size_t d = dimension();
   const std::size_t block = std::clamp<std::size_t>(kBlockBytes / (d * sizeof(float)), 1, draws_);
   std::vector<float> values(block * d);
-  Progress progress;
-  progress.phase = "export";
-  progress.unit = "draws";
-  progress.total = chains() * draws();
-  const auto begin = std::chrono::steady_clock::now();
+  PhaseProgress progress(options.on_progress, "export", "draws");
+  const std::size_t total = chains() * draws();
+  std::size_t done = 0;
   for (std::size_t k = 0; k < chains(); ++k)
     for (std::size_t first = 0; first < draws_; first += block) {
       const std::size_t count = std::min(block, draws_ - first);
@@ -80,11 +78,8 @@ void ExportDraws::for_each_block(const ExportOptions& options, const Sink& sink)
         std::copy(network.span().begin(), network.span().end(), out.begin());
       }
       sink(k, first, count, std::span<const float>(values).first(count * d));
-      progress.done += count;
-      progress.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      progress.per_second = progress.seconds > 0 ? double(progress.done) / progress.seconds : 0;
-      progress.finished = progress.done == progress.total;
-      if (options.on_progress) options.on_progress(progress);
+      done += count;
+      progress.tell(done, total, done == total);
     }
 }
 

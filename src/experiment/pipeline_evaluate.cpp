@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -12,6 +11,7 @@
 #include "experiment/chain_report.hpp"
 #include "experiment/draws.hpp"
 #include "experiment/log_densities.hpp"
+#include "experiment/phase_progress.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/data/npy.hpp"
 #include "smile/evaluation/classification.hpp"
@@ -265,28 +265,6 @@ std::vector<QuantityDiagnostics> diagnose_parameters(const Experiment& e, std::s
   return quantities;
 }
 
-/// Progress of a part of the evaluation.
-class Advance {
- public:
-  Advance(const RunOptions& options, const char* phase, std::size_t total) : options_(options) {
-    progress_.phase = phase;
-    progress_.unit = "draws";
-    progress_.total = total;
-  }
-  void show(std::size_t done) {
-    progress_.done = done;
-    progress_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-    progress_.per_second = progress_.seconds > 0 ? double(done) / progress_.seconds : 0;
-    progress_.finished = done == progress_.total;
-    if (options_.on_progress) options_.on_progress(progress_);
-  }
-
- private:
-  const RunOptions& options_;
-  Progress progress_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
-
 /// The log-posterior of draws evenly thinned where there are many, over all training rows or, of a large
 /// network, some; of all draws and rows, and kept in a file, where `evaluations` names PriorLogLik.
 /// @return nothing where it was stopped
@@ -303,8 +281,9 @@ std::optional<QuantityDiagnostics> diagnose_log_density(const Evaluation& evalua
     plan.rows = std::max<std::size_t>(1, kDensityPointsOfLarge / e.network->points_per_row());
   plan.threads = threads;
   plan.stop = evaluation.options.stop;
-  Advance advance(evaluation.options, "diagnosis", chains.size() * ((draws + plan.every - 1) / plan.every));
-  plan.on_draw = [&](std::size_t done) { advance.show(done); };
+  PhaseProgress progress(evaluation.options.on_progress, "diagnosis", "draws");
+  const std::size_t total = chains.size() * ((draws + plan.every - 1) / plan.every);
+  plan.on_draw = [&](std::size_t done) { progress.tell(done, total, done == total); };
   const auto densities =
       log_densities(e, chains, plan, complete_draws(e, *e.network, evaluation.directory.path()));
   if (!densities) return std::nullopt;
@@ -496,7 +475,7 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
       outputs_of.push_back(NpyAppender::create(
           evaluation.file(fmt::format("outputs-{:02}.npy", chain.chain).c_str()), e.test.rows * e.outputs()));
 
-  Advance advance(evaluation.options, "evaluation", total);
+  PhaseProgress progress(evaluation.options.on_progress, "evaluation", "draws");
   const bool all = for_each_prediction(
       *e.network, Part::test, chains, threads,
       [&](std::size_t chain, std::size_t draw, std::span<const float> position,
@@ -506,7 +485,7 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
         if (!outputs_of.empty()) outputs_of[chain].append(outputs);
       },
       [&](std::size_t done) {
-        advance.show(done);
+        progress.tell(done, total, done == total);
         return !(evaluation.options.stop && evaluation.options.stop->load());
       },
       complete_draws(e, *e.network, evaluation.directory.path()));

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <memory>
 
 #include "ensemble/parallel.hpp"
 #include "experiment/network_record.hpp"
+#include "experiment/phase_progress.hpp"
 #include "experiment/prediction_writer.hpp"
 #include "experiment/stored_run.hpp"
 #include "smile/error.hpp"
@@ -310,23 +310,16 @@ PredictSummary predict_run(const std::string& directory, const PredictOptions& o
   summary.remarks = run.remarks;
   const fs::path path = output_path(run, options, format);
   const auto writer = PredictionWriter::create(format, path, predictor->columns());
-  const auto begin = std::chrono::steady_clock::now();
-  Progress progress;
-  progress.phase = "prediction";
-  progress.unit = "rows";
+  experiment::PhaseProgress progress(options.on_progress, "prediction", "rows");
   for (PredictionRows rows; reader.next(predictor->block_rows(), rows);) {
     summary.left_out += rows.dropped;
     if (rows.rows == 0) continue;
     predictor->predict(rows, *writer);
     summary.rows += rows.rows;
     summary.has_targets = !rows.targets.empty();
-    progress.done = progress.total = summary.rows;
-    progress.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    progress.per_second = progress.seconds > 0 ? double(progress.done) / progress.seconds : 0;
-    if (options.on_progress) options.on_progress(progress);
+    progress.tell(summary.rows, summary.rows, false);
   }
-  progress.finished = true;
-  if (options.on_progress) options.on_progress(progress);
+  progress.tell(summary.rows, summary.rows, true);
   writer->finish();
   summary.file = path.string();
   if (summary.has_targets) summary.scores = predictor->scores();

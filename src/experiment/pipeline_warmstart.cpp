@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <mutex>
@@ -11,6 +10,7 @@
 
 #include "ensemble/parallel.hpp"
 #include "experiment/experiment.hpp"
+#include "experiment/phase_progress.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/data/npy.hpp"
 #include "smile/error.hpp"
@@ -78,7 +78,6 @@ void train(const Experiment& e, const RunDirectory& directory, const RunOptions&
            WarmStart& start) {
   const MemberOptions member = member_options(e.config);
   const fs::path& run = directory.path();
-  const auto begin = std::chrono::steady_clock::now();
   std::vector<std::atomic<std::uint64_t>> done(count), total(count);
   for (auto& t : total) t = member.max_epochs;
   std::atomic<bool> aborted{false}, interrupted{false};
@@ -112,15 +111,11 @@ void train(const Experiment& e, const RunDirectory& directory, const RunOptions&
     const std::lock_guard lock(mutex);
     messages.insert(messages.end(), result.messages.begin(), result.messages.end());
   };
+  PhaseProgress progress(options.on_progress, "warm start", "epochs");
   const auto tick = [&](bool finished) {
-    Progress progress;
-    progress.phase = "warm start";
-    progress.unit = "epochs";
-    for (std::size_t i = 0; i < count; ++i) progress.done += done[i], progress.total += total[i];
-    progress.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    progress.per_second = progress.seconds > 0 ? double(progress.done) / progress.seconds : 0;
-    progress.finished = finished;
-    if (options.on_progress) options.on_progress(progress);
+    std::uint64_t trained = 0, planned = 0;
+    for (std::size_t i = 0; i < count; ++i) trained += done[i], planned += total[i];
+    progress.tell(trained, planned, finished);
   };
   ensemble::parallel_for(count, thread_count(e, options, count), body, tick, [&] { aborted = true; });
   for (const auto& message : messages) remark(options, directory, message);

@@ -53,13 +53,19 @@ bool is_frozen(const std::string& name, const std::vector<std::string>& patterns
   });
 }
 
+void require_matches(const std::vector<std::string>& names, const std::vector<std::string>& patterns) {
+  for (const std::string& pattern : patterns)
+    if (std::none_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return is_frozen(name, {pattern}); }))
+      throw Error("training.sampler.params_frozen", "`" + pattern + "` matches no parameter",
+                  names.empty() ? "the network has none" : "parameters have names such as " + names.front());
+}
+
 FrozenParameters::FrozenParameters(const ParameterLayout& all, const std::vector<std::string>& patterns)
     : patterns_(patterns), all_(all.size()) {
-  for (const std::string& pattern : patterns)
-    if (std::none_of(all.groups.begin(), all.groups.end(),
-                     [&](const ParameterGroup& group) { return is_frozen(group.name, {pattern}); }))
-      throw Error("training.sampler.params_frozen", "`" + pattern + "` matches no parameter",
-                  "parameters have names such as " + all.groups.front().name);
+  std::vector<std::string> names;
+  for (const ParameterGroup& group : all.groups) names.push_back(group.name);
+  require_matches(names, patterns);
   for (const ParameterGroup& group : all.groups) {
     if (is_frozen(group.name, patterns)) continue;
     moving_.add(group.name, group.shape, group.kind, group.fan_in, group.fan_out);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "smile/experiment/network_engine.hpp"
@@ -54,15 +55,22 @@ Batches::Batches(const NetworkData& data, Task task, torch::Device device)
       return torch::from_blob(const_cast<double*>(values.data()), {std::int64_t(values.size())},
                               torch::kDouble);
     };
-    features_[int(part)] = copy(rows.features).to(torch::kFloat).view({std::int64_t(rows.rows), width});
+    inputs_[int(part)] = copy(rows.features).to(torch::kFloat).view({std::int64_t(rows.rows), width});
     targets_[int(part)] = copy(rows.targets).to(task == Task::classification ? torch::kLong : torch::kFloat);
   }
 }
 
+Batches::Batches(Tensor inputs, Tensor targets)
+    : data_(std::make_shared<const NetworkData>()), device_(inputs.device()) {
+  inputs_[int(Part::train)] = std::move(inputs);
+  targets_[int(Part::train)] = std::move(targets);
+}
+
 std::size_t Batches::rows(Part part) const {
-  if (data_->table) return part_of(*data_->table, part).rows;
   if (data_->images) return part_of(*data_->images, part).size();
-  return std::size_t(std::lround(part_of(*data_->text, part).observations()));
+  if (data_->text) return std::size_t(std::lround(part_of(*data_->text, part).observations()));
+  const Tensor& inputs = inputs_[int(part)];
+  return inputs.defined() ? std::size_t(inputs.size(0)) : 0;
 }
 
 std::size_t Batches::points(Part part) const {
@@ -105,7 +113,7 @@ Batch Batches::of(Part part, std::span<const std::uint32_t> rows) const {
   } else {
     Tensor index = torch::empty({std::int64_t(rows.size())}, torch::kLong);
     std::copy(rows.begin(), rows.end(), integers(index).begin());
-    batch.inputs = features_[int(part)].index_select(0, index);
+    batch.inputs = inputs_[int(part)].index_select(0, index);
     batch.targets = targets_[int(part)].index_select(0, index);
   }
   batch.inputs = batch.inputs.to(device_);

@@ -26,6 +26,8 @@ struct Batch {
 class Batches {
  public:
   Batches(const NetworkData& data, Task task, torch::Device device);
+  /// Training rows from tensors. @param inputs @shape [N, …]   @param targets @shape [N, …]
+  Batches(torch::Tensor inputs, torch::Tensor targets);
 
   std::size_t rows(Part part) const;
   std::size_t points(Part part) const;
@@ -45,10 +47,10 @@ class Batches {
 
  private:
   Batch windows(Part part, std::span<const std::uint32_t> offsets, std::size_t length) const;
-  std::shared_ptr<const NetworkData> data_;
+  std::shared_ptr<const NetworkData> data_;  // images or text
   torch::Device device_;
-  // Of tables: features and targets as tensors, by part.
-  torch::Tensor features_[3], targets_[3];
+  // Of tables and tensors: inputs and targets, by part.
+  torch::Tensor inputs_[3], targets_[3];
 };
 
 }  // namespace smile::deep

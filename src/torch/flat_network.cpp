@@ -73,13 +73,10 @@ FlatNetwork::FlatNetwork(TorchModule module, Task task, const std::vector<std::s
     initial_.push_back(p.tensor.detach().clone());
   }
   const bool has_sigma = task_ == Task::mean_regression;
-  for (const std::string& pattern : frozen)
-    if (std::none_of(module_.parameters.begin(), module_.parameters.end(),
-                     [&](const auto& p) { return is_frozen(p.name, {pattern}); }) &&
-        !(has_sigma && is_frozen("log_sigma", {pattern})))
-      throw Error("training.sampler.params_frozen", "`" + pattern + "` matches no parameter",
-                  "parameters have names such as " +
-                      (module_.parameters.empty() ? std::string("none") : module_.parameters.front().name));
+  std::vector<std::string> names;
+  for (const TorchModule::Parameter& p : module_.parameters) names.push_back(p.name);
+  if (has_sigma) names.push_back("log_sigma");
+  require_matches(names, frozen);
   if (has_sigma) {
     log_sigma_moves_ = !is_frozen("log_sigma", frozen);
     (log_sigma_moves_ ? layout_ : frozen_layout_).add("log_sigma", {1}, ParameterKind::other);

@@ -23,6 +23,20 @@ std::size_t piece_rows(const Batches& batches) {
   return batches.points_per_row() > 1 ? std::max<std::size_t>(1, 8192 / batches.points_per_row()) : 128;
 }
 
+/// Σ of `term` over pieces of the rows, or over a whole part where `rows` is empty.
+template <class Term>
+double sum_over(const Batches& batches, Part part, std::span<const std::uint32_t> rows, const Term& term) {
+  double sum = 0;
+  if (rows.empty()) {
+    for (std::size_t i = 0; i < batches.chunks(part); ++i) sum += term(batches.chunk(part, i));
+    return sum;
+  }
+  const std::size_t piece = piece_rows(batches);
+  for (; !rows.empty(); rows = rows.subspan(std::min(piece, rows.size())))
+    sum += term(batches.of(part, rows.first(std::min(piece, rows.size()))));
+  return sum;
+}
+
 /// The sentence of LibTorch's message that says what is wrong; a traceback stands before or behind it.
 std::string cause_of(std::string message) {
   const std::string mark = "RuntimeError: ";
@@ -101,34 +115,20 @@ void compute_on_one_thread() {
 double value_and_gradient(FlatNetwork& network, const Batches& batches, Part part,
                           std::span<const std::uint32_t> rows, const Tensor& position, Tensor& gradient) {
   gradient.zero_();
-  double sum = 0;
-  const auto add = [&](const Batch& batch) {
-    sum += network.add_gradient(batch.inputs, batch.targets, position, gradient);
-  };
-  if (rows.empty()) {
-    for (std::size_t i = 0; i < batches.chunks(part); ++i) add(batches.chunk(part, i));
-    return sum;
-  }
-  const std::size_t piece = piece_rows(batches);
-  for (std::size_t first = 0; first < rows.size(); first += std::min(piece, rows.size() - first))
-    add(batches.of(part, rows.subspan(first, std::min(piece, rows.size() - first))));
-  return sum;
+  return sum_over(batches, part, rows, [&](const Batch& batch) {
+    return network.add_gradient(batch.inputs, batch.targets, position, gradient);
+  });
 }
 
 double value_of(FlatNetwork& network, const Batches& batches, Part part, std::span<const std::uint32_t> rows,
                 const Tensor& position) {
-  double sum = 0;
-  const auto add = [&](const Batch& batch) {
-    sum += network.log_likelihood(batch.inputs, batch.targets, position);
-  };
-  if (rows.empty()) {
-    for (std::size_t i = 0; i < batches.chunks(part); ++i) add(batches.chunk(part, i));
-    return sum;
-  }
-  const std::size_t piece = piece_rows(batches);
-  for (std::size_t first = 0; first < rows.size(); first += std::min(piece, rows.size() - first))
-    add(batches.of(part, rows.subspan(first, std::min(piece, rows.size() - first))));
-  return sum;
+  return sum_over(batches, part, rows, [&](const Batch& batch) {
+    return network.log_likelihood(batch.inputs, batch.targets, position);
+  });
+}
+
+std::unique_ptr<Likelihood<float>> likelihood_over(FlatNetwork network, Batches batches, Part part) {
+  return std::make_unique<TorchLikelihood>(std::move(network), std::move(batches), part);
 }
 
 TorchNetwork::TorchNetwork(Maker make, Task task, Batches batches, std::size_t classes, bool augment,
@@ -180,12 +180,12 @@ FlatNetwork TorchNetwork::workspace(const FrozenParameters* frozen, const HostVe
 }
 
 std::unique_ptr<Likelihood<float>> TorchNetwork::likelihood(Part part) const {
-  return std::make_unique<TorchLikelihood>(workspace(), batches_, part);
+  return likelihood_over(workspace(), batches_, part);
 }
 
 std::unique_ptr<Likelihood<float>> TorchNetwork::conditional_likelihood(
     Part part, std::shared_ptr<const FrozenParameters> frozen, const HostVector<float>& whole) const {
-  return std::make_unique<TorchLikelihood>(workspace(frozen.get(), whole), batches_, part);
+  return likelihood_over(workspace(frozen.get(), whole), batches_, part);
 }
 
 /// Measured with two and with four rows: activations grow by the same amount with each.

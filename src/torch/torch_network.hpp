@@ -70,5 +70,7 @@ double value_and_gradient(FlatNetwork& network, const Batches& batches, Part par
 /// The value alone.
 double value_of(FlatNetwork& network, const Batches& batches, Part part, std::span<const std::uint32_t> rows,
                 const torch::Tensor& position);
+/// The two as a likelihood, for one chain.
+std::unique_ptr<Likelihood<float>> likelihood_over(FlatNetwork network, Batches batches, Part part);
 
 }  // namespace smile::deep

@@ -38,6 +38,8 @@ class FrozenParameters {
 
 /// Whether a name is frozen by one of the patterns.
 bool is_frozen(const std::string& name, const std::vector<std::string>& patterns);
+/// @throws Error for a pattern that matches none of the names
+void require_matches(const std::vector<std::string>& names, const std::vector<std::string>& patterns);
 
 /// A likelihood with all but the moving parameters held at `whole`. The frozen ones are stored once a chain.
 std::unique_ptr<Likelihood<float>> freeze(std::unique_ptr<Likelihood<float>> likelihood,
