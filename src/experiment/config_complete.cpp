@@ -145,6 +145,9 @@ void complete_kinds(Config& config) {
   if (config.model.is_native() && kind == "image" && !config.data.flatten)
     throw Error(config.place("data.data_type"), "FCN takes rows of numbers, and data_type is image",
                 "write flatten: true");
+  if (config.model.is_native() && config.device == "cuda")
+    throw Error(config.place("device"), "`cuda`: the native engine of FCN computes on the CPU",
+                "write cpu, or model.engine: torch");
 }
 
 void complete_model(Config& config) {

@@ -112,7 +112,7 @@ void make_large(const fs::path& run, std::size_t rows) {
 }
 
 TEST_F(Export, MemoryDoesNotGrowWithTheDraws) {
-  if (!kMemoryCanBeLimited) GTEST_SKIP() << "no limit on memory under the address sanitizer";
+  if (!kMemoryCanBeLimited) GTEST_SKIP() << "no limit on memory with the address sanitizer or LibTorch";
   const fs::path large = *folder_ / "large";
   fs::copy(run(), large, fs::copy_options::recursive);
   make_large(large, 50000);

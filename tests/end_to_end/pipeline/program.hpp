@@ -64,8 +64,9 @@ class Program {
   pid_t child_ = -1;
 };
 
-/// The address sanitizer reserves terabytes of addresses: a limit on them stops every program.
-#ifdef __SANITIZE_ADDRESS__
+/// The address sanitizer reserves terabytes of addresses, and LibTorch's code alone takes more than the limits
+/// of the tests: a limit on them stops every program.
+#if defined(__SANITIZE_ADDRESS__) || defined(SMILE_WITH_TORCH)
 inline constexpr bool kMemoryCanBeLimited = false;
 #else
 inline constexpr bool kMemoryCanBeLimited = true;

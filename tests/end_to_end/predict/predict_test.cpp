@@ -349,7 +349,7 @@ TEST_F(PredictClasses, MismatchingColumnsAreRefusedByName) {
 }
 
 TEST_F(Predict, AFileLargerThanMemoryIsStreamed) {
-  if (!kMemoryCanBeLimited) GTEST_SKIP() << "no limit on memory under the address sanitizer";
+  if (!kMemoryCanBeLimited) GTEST_SKIP() << "no limit on memory with the address sanitizer or LibTorch";
   // Numbers with many zeros behind them: 300 MB of file for few rows, so that the test is short.
   const std::string zeros(3000, '0');
   constexpr std::size_t kRows = 16000;

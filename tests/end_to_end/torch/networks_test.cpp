@@ -204,6 +204,19 @@ TEST_F(Images, WrongInputIsToldInOneLine) {
     refused({"device=cuda"}, "`cuda` is not available in this build: ");
 }
 
+TEST(Tables, TheNativeEngineIsNotAskedForADevice) {
+  TemporaryFolder folder;
+  const auto config = folder.write("config.yaml", small_config());
+  const Outcome outcome = smile({"run", config, "--out", folder / "run", "--quiet", "--device", "cuda"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_TRUE(outcome.is_one_line_error()) << outcome.error;
+  EXPECT_NE(
+      outcome.error.find("the native engine of FCN computes on the CPU; write cpu, or model.engine: torch"),
+      std::string::npos)
+      << outcome.error;
+  EXPECT_FALSE(fs::exists(folder / "run"));
+}
+
 TEST(Tables, BothEnginesPredictNewRows) {
   TemporaryFolder folder;
   const auto config = folder.write("config.yaml", small_config());
