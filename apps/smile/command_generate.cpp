@@ -29,7 +29,9 @@ void add_generate(CLI::App& program, Action& action) {
       ->check(CLI::Range(1, 100000))
       ->capture_default_str()
       ->type_name("N");
-  command->add_option("--seed", options.seed, "of the random choice of characters")->type_name("N");
+  command->add_option("--seed", options.seed, "of the random choice of characters")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
   command->callback([&action, arguments] {
     action = [arguments] {
       GenerateOptions given = arguments->options;

@@ -37,9 +37,10 @@ void add_predict(CLI::App& program, Action& action) {
   command->add_option("run", arguments->directory, "the run directory")->required()->type_name("RUN");
   command
       ->add_option("--data", arguments->data,
-                   "a file with the columns of the training data, with or without the target")
+                   "a file with the columns of the training data, with or without the target; or images: a "
+                   "file, a folder of them, IDX or CIFAR records")
       ->required()
-      ->type_name("FILE");
+      ->type_name("PATH");
   command->add_option("--out,--output", arguments->out, "the file to write; default: RUN/predictions.csv")
       ->type_name("FILE");
   command

@@ -193,7 +193,7 @@ DatasetInfo load_dataset_info(const std::filesystem::path& path) {
                          parts[5]};
   }
 
-  const std::size_t inputs = info.inputs();
+  const std::size_t inputs = info.feature_names.size();
   if (info.feature_columns.size() != inputs || info.feature_categories.size() != inputs ||
       info.normalisation.feature_mean.size() != inputs || info.normalisation.feature_sd.size() != inputs ||
       info.normalisation.feature_fill.size() != inputs ||

@@ -56,7 +56,26 @@ Idx read_bytes(const std::filesystem::path& path, std::size_t dimensions, const 
   return idx;
 }
 
+ImageSet images_of(const Idx& pixels) {
+  ImageSet set;
+  set.shape = {1, pixels.lengths[1], pixels.lengths[2]};
+  set.pixels.assign(pixels.bytes.begin() + static_cast<std::ptrdiff_t>(pixels.data), pixels.bytes.end());
+  return set;
+}
+
 }  // namespace
+
+ImageSet read_idx_images(const std::filesystem::path& images) {
+  const Idx pixels = read_bytes(images, 3, "images");
+  ImageSet set = images_of(pixels);
+  set.labels.assign(pixels.lengths[0], 0);
+  return set;
+}
+
+bool is_idx(const std::filesystem::path& path) {
+  const std::string bytes = read_maybe_gzip(path);
+  return bytes.size() >= 4 && bytes[0] == 0 && bytes[1] == 0 && bytes[2] == 8 && bytes[3] > 0 && bytes[3] < 5;
+}
 
 ReadImages read_idx(const std::filesystem::path& images, const std::filesystem::path& labels) {
   const Idx pixels = read_bytes(images, 3, "images"), classes = read_bytes(labels, 1, "labels");
@@ -66,11 +85,9 @@ ReadImages read_idx(const std::filesystem::path& images, const std::filesystem::
                     std::to_string(pixels.lengths[0]) + " images",
                 "give the two files of one set");
   ReadImages out;
-  out.images.shape = {1, pixels.lengths[1], pixels.lengths[2]};
-  const auto begin = [](const Idx& idx) { return idx.bytes.begin() + static_cast<std::ptrdiff_t>(idx.data); };
-  out.images.pixels.assign(begin(pixels), pixels.bytes.end());
-  for (auto label = begin(classes); label != classes.bytes.end(); ++label)
-    out.images.labels.push_back(static_cast<unsigned char>(*label));
+  out.images = images_of(pixels);
+  for (std::size_t i = classes.data; i < classes.bytes.size(); ++i)
+    out.images.labels.push_back(static_cast<unsigned char>(classes.bytes[i]));
   return out;
 }
 

@@ -11,13 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_image_name(const fs::path& path) {
-  std::string ending = path.extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
-}
-
 bool is_hidden(const fs::path& path) {
   return path.filename().string().starts_with('.');
 }
@@ -43,6 +36,24 @@ std::string some(const std::vector<std::string>& list) {
 }
 
 }  // namespace
+
+bool is_image_name(const fs::path& path) {
+  std::string ending = path.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
+}
+
+std::vector<fs::path> image_files(const fs::path& folder, std::size_t& others) {
+  std::vector<fs::path> images;
+  std::error_code ignored;
+  for (const fs::path& path : entries(folder))
+    if (is_image_name(path))
+      images.push_back(path);
+    else if (!fs::is_directory(path, ignored))
+      ++others;
+  return images;
+}
 
 std::vector<std::string> class_folders(const fs::path& root) {
   std::vector<std::string> names;
@@ -70,11 +81,7 @@ ReadImages read_class_folders(const fs::path& root, const std::vector<std::strin
     if (known == out.class_names.end())
       throw Error((root / name).string(), "the training images have no class of this name",
                   "rename or remove the folder");
-    for (const fs::path& path : entries(root / name)) {
-      if (!is_image_name(path)) {
-        ++others;
-        continue;
-      }
+    for (const fs::path& path : image_files(root / name, others)) {
       DecodedImage image;
       try {
         image = read_image_file(path);

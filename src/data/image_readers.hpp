@@ -21,6 +21,11 @@ struct ReadImages {
 /// bytes, another number of labels than images
 ReadImages read_idx(const std::filesystem::path& images, const std::filesystem::path& labels);
 
+/// The images alone; their labels are 0.
+ImageSet read_idx_images(const std::filesystem::path& images);
+/// Whether a file begins as IDX files do.
+bool is_idx(const std::filesystem::path& path);
+
 /// Files of CIFAR records, one after the other. @param fine  CIFAR-100 (two label bytes) instead of CIFAR-10
 /// @throws Error for a length that is no multiple of a record's, a label out of range (record named)
 ReadImages read_cifar(const std::vector<std::filesystem::path>& files, bool fine);
@@ -30,6 +35,11 @@ ReadImages read_cifar(const std::vector<std::filesystem::path>& files, bool fine
 /// @throws Error that names every image that cannot be read, or those of different size
 ReadImages read_class_folders(const std::filesystem::path& root, const std::vector<std::string>& classes,
                               std::optional<std::size_t> side);
+
+/// .jpg, .jpeg or .png, in any case.
+bool is_image_name(const std::filesystem::path& path);
+/// The images of a folder, sorted by name. @param others  files of other kinds are counted
+std::vector<std::filesystem::path> image_files(const std::filesystem::path& folder, std::size_t& others);
 
 /// Class folders of `root`, sorted by name; hidden ones are left out.
 std::vector<std::string> class_folders(const std::filesystem::path& root);

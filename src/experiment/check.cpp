@@ -13,8 +13,7 @@ double data_bytes(const Experiment& e) {
   const DatasetInfo& info = e.info;
   const double rows = double(info.train_rows.size() + info.valid_rows.size() + info.test_rows.size());
   if (info.text) return double(info.text->test_end) * sizeof(std::uint32_t);
-  if (info.image && !e.is_native())
-    return rows * double(info.image->channels * info.image->height * info.image->width);
+  if (info.image && !e.is_native()) return rows * double(info.image->size());
   constexpr double kBytesPerCell = 8 + 2 * 4;  // the table, and the engine's two forms of it
   return rows * (double(std::max(e.spec.inputs, info.inputs())) + 1) * kBytesPerCell;
 }

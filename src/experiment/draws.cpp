@@ -124,4 +124,11 @@ std::shared_ptr<const Network> network_over(const Experiment& e, const Predictio
   return network_engine()->network(e.config, {table, nullptr, nullptr});
 }
 
+std::shared_ptr<const Network> network_over(const Experiment& e, const ImageRows& images) {
+  auto data = std::make_shared<ImageDataset>();
+  data->info = e.info;
+  data->train = data->valid = data->test = images;
+  return network_engine()->network(e.config, {nullptr, data, nullptr});
+}
+
 }  // namespace smile::experiment

@@ -9,6 +9,7 @@
 #include "ensemble/parallel.hpp"
 #include "experiment/network_record.hpp"
 #include "experiment/phase_progress.hpp"
+#include "experiment/prediction_source.hpp"
 #include "experiment/prediction_writer.hpp"
 #include "experiment/stored_run.hpp"
 #include "smile/error.hpp"
@@ -24,6 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using experiment::Experiment;
+using experiment::PredictionBlock;
 using experiment::PredictionWriter;
 using experiment::StoredRun;
 
@@ -39,16 +41,15 @@ class RowPredictor {
 
   virtual experiment::PredictionColumns columns() const = 0;
   virtual std::size_t block_rows() const = 0;
-  virtual void predict(const PredictionRows& rows, PredictionWriter& writer) = 0;
+  virtual void predict(const PredictionBlock& rows, PredictionWriter& writer) = 0;
   virtual std::vector<std::pair<std::string, double>> scores() const = 0;
 
  protected:
   /// The network's outputs for the rows, draw after draw.
-  void for_each_draw(const PredictionRows& rows, const experiment::OutputSink& sink) {
-    const auto network = experiment::network_over(e_, rows);
-    if (!complete_) complete_ = experiment::complete_draws(e_, *network, run_.path);
+  void for_each_draw(const PredictionBlock& rows, const experiment::OutputSink& sink) {
+    if (!complete_) complete_ = experiment::complete_draws(e_, *rows.network, run_.path);
     experiment::for_each_prediction(
-        *network, Part::test, run_.chains, threads_, sink, [](std::size_t) { return true; }, *complete_);
+        *rows.network, Part::test, run_.chains, threads_, sink, [](std::size_t) { return true; }, *complete_);
   }
 
   const StoredRun& run_;
@@ -68,7 +69,8 @@ class RegressionPredictor final : public RowPredictor {
         draws_(run.draws()) {}
 
   experiment::PredictionColumns columns() const override {
-    experiment::PredictionColumns columns{{"mean", "sd", "aleatoric_sd", "epistemic_sd"}, {}};
+    experiment::PredictionColumns columns;
+    columns.numbers = {"mean", "sd", "aleatoric_sd", "epistemic_sd"};
     for (const double p : quantiles_) columns.numbers.push_back(fmt::format("q{:g}", p));
     return columns;
   }
@@ -77,7 +79,7 @@ class RegressionPredictor final : public RowPredictor {
     return std::clamp<std::size_t>(kBlockBytes / bytes, 1, kMostRows);
   }
 
-  void predict(const PredictionRows& rows, PredictionWriter& writer) override {
+  void predict(const PredictionBlock& rows, PredictionWriter& writer) override {
     gather(rows);
     const std::size_t width = 4 + quantiles_.size();
     std::vector<double> results(rows.rows * width), scaled(rows.rows * width);
@@ -95,7 +97,7 @@ class RegressionPredictor final : public RowPredictor {
       for (std::size_t j = 0; j < width; ++j)
         result[j] =
             j >= 1 && j <= 3 ? line[j] * scale.target_sd : scale.original_target(line[j]);  // sds, places
-      writer.add(rows.records[i], 0, result);
+      writer.add({rows.records[i], {}, 0, result});
       if (!rows.targets.empty()) score(rows.targets[i], line, log_density[i]);
     }
   }
@@ -121,7 +123,7 @@ class RegressionPredictor final : public RowPredictor {
   bool has_interval() const { return quantiles_.size() > 1 && std::abs(*lowest() + *highest() - 1) < 1e-9; }
 
   /// Sorts the outputs of all draws by row.
-  void gather(const PredictionRows& rows) {
+  void gather(const PredictionBlock& rows) {
     means_.resize(rows.rows * draws_);
     sds_.resize(own_sigma_ ? rows.rows * draws_ : draws_);
     std::size_t draw = 0;
@@ -189,14 +191,15 @@ class ClassPredictor final : public RowPredictor {
   using RowPredictor::RowPredictor;
 
   experiment::PredictionColumns columns() const override {
-    experiment::PredictionColumns columns{{}, e_.info.labels.names};
+    experiment::PredictionColumns columns;
+    columns.labels = e_.info.labels.names;
     for (const auto& name : e_.info.labels.names) columns.numbers.push_back("p_" + name);
     columns.numbers.insert(columns.numbers.end(), {"entropy", "mutual_information"});
     return columns;
   }
   std::size_t block_rows() const override { return kMostRows; }
 
-  void predict(const PredictionRows& rows, PredictionWriter& writer) override {
+  void predict(const PredictionBlock& rows, PredictionWriter& writer) override {
     const std::size_t classes = e_.info.labels.classes();
     UncertaintyAccumulator uncertainty(rows.rows, classes);
     std::vector<double> probability(rows.rows * classes), p(classes);
@@ -222,7 +225,7 @@ class ClassPredictor final : public RowPredictor {
       line[classes + 1] = information[i];
       const auto best =
           std::size_t(std::max_element(line.begin(), line.begin() + std::ptrdiff_t(classes)) - line.begin());
-      writer.add(rows.records[i], best, line);
+      writer.add({rows.records[i], rows.names.empty() ? std::string_view() : rows.names[i], best, line});
       if (rows.targets.empty()) continue;
       const auto target = std::size_t(rows.targets[i]);
       ++scored_;
@@ -277,12 +280,6 @@ fs::path output_path(const StoredRun& run, const PredictOptions& options, Predic
   return path;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 }  // namespace
 
 PredictSummary predict_run(const std::string& directory, const PredictOptions& options) {
@@ -290,16 +287,16 @@ PredictSummary predict_run(const std::string& directory, const PredictOptions& o
   check_quantiles(options.quantiles);
   const StoredRun run = experiment::open_stored_run(directory, options.incomplete);
   const Experiment& e = run.experiment;
-  if (e.config.data.data_type != "tabular")
-    throw Error(directory, "predictions are made for the rows of tables",
-                "see eval/predictions.npz of the run for its test part");
+  if (e.config.data.data_type == "text")
+    throw Error(directory, "predictions are made for the rows of tables and for images",
+                "write with smile generate; eval/predictions.npz has those of the test part");
   if (!e.is_native()) require_network_engine(directory, "its network");
   experiment::check_same_network_file(directory, e.config);
   RunOptions threading;
   threading.threads = options.threads;
   const std::size_t threads = experiment::thread_count(e, threading, 64);
 
-  PredictionReader reader(options.data, table_options(e.config), e.info);
+  const auto source = experiment::open_prediction_source(e, options.data);
   std::unique_ptr<RowPredictor> predictor;
   if (e.is_regression())
     predictor = std::make_unique<RegressionPredictor>(run, threads, options.quantiles);
@@ -309,22 +306,23 @@ PredictSummary predict_run(const std::string& directory, const PredictOptions& o
   PredictSummary summary;
   summary.remarks = run.remarks;
   const fs::path path = output_path(run, options, format);
-  const auto writer = PredictionWriter::create(format, path, predictor->columns());
+  experiment::PredictionColumns columns = predictor->columns();
+  columns.longest_name = source->longest_name();
+  const auto writer = PredictionWriter::create(format, path, std::move(columns));
   experiment::PhaseProgress progress(options.on_progress, "prediction", "rows");
-  for (PredictionRows rows; reader.next(predictor->block_rows(), rows);) {
-    summary.left_out += rows.dropped;
+  for (PredictionBlock rows; source->next(predictor->block_rows(), rows);) {
     if (rows.rows == 0) continue;
     predictor->predict(rows, *writer);
     summary.rows += rows.rows;
     summary.has_targets = !rows.targets.empty();
-    progress.tell(summary.rows, summary.rows, false);
+    progress.tell(summary.rows, std::max(summary.rows, source->total()), false);
   }
   progress.tell(summary.rows, summary.rows, true);
   writer->finish();
   summary.file = path.string();
   if (summary.has_targets) summary.scores = predictor->scores();
-  if (!reader.ignored_columns().empty())
-    summary.remarks.push_back("columns that the model does not use: " + joined(reader.ignored_columns()));
+  summary.left_out = source->left_out();
+  for (const std::string& remark : source->remarks()) summary.remarks.push_back(remark);
   if (summary.left_out > 0)
     summary.remarks.push_back(fmt::format("{} rows with a missing value are left out", summary.left_out));
   return summary;

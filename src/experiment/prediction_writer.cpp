@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "data/utf8.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/data/npy.hpp"
 
@@ -22,6 +24,7 @@ class Writer : public PredictionWriter {
 
  protected:
   bool has_label() const { return !columns_.labels.empty(); }
+  bool has_name() const { return columns_.longest_name > 0; }
   void flush(std::size_t above) {
     if (pending_.size() < above) return;
     file_.write(pending_);
@@ -43,19 +46,25 @@ std::string csv_field(const std::string& text) {
   return quoted;
 }
 
+/// Bytes of a file's name that are no UTF-8 become U+FFFD.
+std::string in_json(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 class CsvWriter final : public Writer {
  public:
   CsvWriter(const std::filesystem::path& path, PredictionColumns columns) : Writer(path, std::move(columns)) {
-    pending_ = "row";
+    pending_ = has_name() ? "row,file" : "row";
     if (has_label()) pending_ += ",predicted";
     for (const auto& name : columns_.numbers) pending_ += "," + csv_field(name);
     pending_ += "\n";
     for (std::string& label : columns_.labels) label = csv_field(label);
   }
-  void add(std::size_t row, std::size_t label, std::span<const double> numbers) override {
-    fmt::format_to(std::back_inserter(pending_), "{}", row);
-    if (has_label()) (pending_ += ',') += columns_.labels[label];
-    for (const double number : numbers) fmt::format_to(std::back_inserter(pending_), ",{:.9g}", number);
+  void add(const PredictionLine& line) override {
+    fmt::format_to(std::back_inserter(pending_), "{}", line.row);
+    if (has_name()) (pending_ += ',') += csv_field(std::string(line.name));
+    if (has_label()) (pending_ += ',') += columns_.labels[line.label];
+    for (const double number : line.numbers) fmt::format_to(std::back_inserter(pending_), ",{:.9g}", number);
     pending_ += '\n';
     flush(kPiece);
   }
@@ -69,19 +78,19 @@ class JsonWriter final : public Writer {
  public:
   JsonWriter(const std::filesystem::path& path, PredictionColumns columns)
       : Writer(path, std::move(columns)) {
-    const auto quoted = [](std::string& text) { text = nlohmann::json(text).dump(); };
-    for (auto& name : columns_.numbers) quoted(name);
-    for (auto& label : columns_.labels) quoted(label);
+    for (auto& name : columns_.numbers) name = in_json(name);
+    for (auto& label : columns_.labels) label = in_json(label);
     pending_ = "[";
   }
-  void add(std::size_t row, std::size_t label, std::span<const double> numbers) override {
-    fmt::format_to(std::back_inserter(pending_), "{}\n{{\"row\": {}", first_ ? "" : ",", row);
+  void add(const PredictionLine& line) override {
+    fmt::format_to(std::back_inserter(pending_), "{}\n{{\"row\": {}", first_ ? "" : ",", line.row);
     first_ = false;
-    if (has_label()) (pending_ += ", \"predicted\": ") += columns_.labels[label];
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (has_name()) (pending_ += ", \"file\": ") += in_json(line.name);
+    if (has_label()) (pending_ += ", \"predicted\": ") += columns_.labels[line.label];
+    for (std::size_t i = 0; i < line.numbers.size(); ++i) {
       ((pending_ += ", ") += columns_.numbers[i]) += ": ";
-      if (std::isfinite(numbers[i]))
-        fmt::format_to(std::back_inserter(pending_), "{:.9g}", numbers[i]);
+      if (std::isfinite(line.numbers[i]))
+        fmt::format_to(std::back_inserter(pending_), "{:.9g}", line.numbers[i]);
       else
         pending_ += "null";
     }
@@ -111,11 +120,12 @@ class NpyWriter final : public Writer {
     header_bytes_ = header(std::size_t(-1), 0).size();
     pending_ = header(0, header_bytes_);
   }
-  void add(std::size_t row, std::size_t label, std::span<const double> numbers) override {
-    const auto number = std::int64_t(row);
+  void add(const PredictionLine& line) override {
+    const auto number = std::int64_t(line.row);
     pending_.append(reinterpret_cast<const char*>(&number), sizeof number);
-    if (has_label()) pending_.append(labels_, label * label_bytes_, label_bytes_);
-    pending_.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
+    if (has_name()) add_name(line.name);
+    if (has_label()) pending_.append(labels_, line.label * label_bytes_, label_bytes_);
+    pending_.append(reinterpret_cast<const char*>(line.numbers.data()), line.numbers.size_bytes());
     ++rows_;
     flush(kPiece);
   }
@@ -126,9 +136,22 @@ class NpyWriter final : public Writer {
   }
 
  private:
+  /// UTF-32 filled up with zeros: a name has at most as many code points as bytes.
+  void add_name(std::string_view name) {
+    const std::size_t begin = pending_.size();
+    while (!name.empty()) {
+      const data::CodePoint point = data::next_code_point(name);
+      const char32_t value = point.length > 0 ? point.value : U'\uFFFD';
+      for (unsigned shift = 0; shift < 32; shift += 8) pending_ += char((value >> shift) & 0xff);
+      name.remove_prefix(std::max<std::size_t>(1, point.length));
+    }
+    pending_.resize(begin + 4 * columns_.longest_name);
+  }
+
   /// Format 2.0 (32-bit length, as there may be many classes).
   std::string header(std::size_t rows, std::size_t minimum) const {
     std::string dictionary = "{'descr': [('row', '<i8')";
+    if (has_name()) dictionary += fmt::format(", ('file', '<U{}')", columns_.longest_name);
     if (has_label()) dictionary += fmt::format(", ('predicted', '<U{}')", label_bytes_ / 4);
     for (const std::string& name : columns_.numbers) {
       std::string escaped;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "smile/experiment/predict.hpp"
@@ -17,13 +18,21 @@ struct PredictionColumns {
   std::vector<std::string> numbers;
   /// Classes of the column `predicted`, which comes after `row`; empty where there is no such column.
   std::vector<std::string> labels;
+  /// Bytes of the longest name of a row's file; 0 where there is no such column. It comes after `row`.
+  std::size_t longest_name = 0;
+};
+
+struct PredictionLine {
+  std::size_t row;
+  std::string_view name;  ///< UTF-8; ignored without names
+  std::size_t label;      ///< a class; ignored without labels
+  std::span<const double> numbers;
 };
 
 class PredictionWriter {
  public:
   virtual ~PredictionWriter() = default;
-  /// @param label  a class; ignored without labels
-  virtual void add(std::size_t row, std::size_t label, std::span<const double> numbers) = 0;
+  virtual void add(const PredictionLine& line) = 0;
   /// Gives the file its name. Without it nothing is left.
   virtual void finish() = 0;
 

@@ -36,7 +36,7 @@ deep::TorchNetwork::Maker maker_of(const Config& config, const NetworkData& data
       const DataPart& train = data.table->train;
       inputs = std::int64_t(train.features.size() / train.rows);
     } else {
-      inputs = std::int64_t(data.images->images->shape.size());
+      inputs = std::int64_t(data.images->train.shape().size());
     }
     const auto widths = model.hidden_structure;
     const auto activation = model.activation_kind();
@@ -55,7 +55,7 @@ deep::TorchNetwork::Maker maker_of(const Config& config, const NetworkData& data
     shape.authors_block = model.gpt_block == "authors";
     return [=] { return torch_module(make_gpt(shape)); };
   }
-  const ImageShape& image = data.images->images->shape;
+  const ImageShape& image = data.images->train.shape();
   const std::int64_t channels = std::int64_t(image.channels), height = std::int64_t(image.height),
                      width = std::int64_t(image.width), classes = model.out_dim;
   if (name == "LeNet") {

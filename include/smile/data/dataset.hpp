@@ -56,6 +56,7 @@ struct LabelMap {
 struct ImageInfo {
   std::size_t channels = 0, height = 0, width = 0;
   std::vector<double> channel_mean, channel_sd;  ///< @shape [channels]; x = (pixel/255 − mean)/sd
+  std::size_t size() const { return channels * height * width; }
 };
 
 /// What a text adds to DatasetInfo.
@@ -86,7 +87,8 @@ struct DatasetInfo {
   std::optional<ImageInfo> image;  ///< images only; they have no features, columns or target scale
   std::optional<TextInfo> text;    ///< text only; its parts are here, not in the lists of rows
 
-  std::size_t inputs() const { return feature_names.size(); }
+  /// Features of a table's row, or numbers of an image.
+  std::size_t inputs() const { return image ? image->size() : feature_names.size(); }
 };
 
 /// Rows of one part, scaled.

@@ -1,4 +1,5 @@
-/// Predictions for new rows from the draws of a run: the predictive mixture over all draws (spec 3).
+/// Predictions for new rows or images from the draws of a run: the predictive mixture over all draws (spec
+/// 3).
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,10 @@ enum class PredictionFormat {
 };
 
 struct PredictOptions {
-  std::string data;  ///< the columns of the training file, with or without the target; .csv, .data, .npy
-  std::string out;   ///< empty: predictions.csv (.npy, .json) in the run directory
+  /// The columns of the training file, with or without the target (.csv, .data, .npy); or images as
+  /// PredictionImageReader reads them.
+  std::string data;
+  std::string out;  ///< empty: predictions.csv (.npy, .json) in the run directory
   /// Empty: by the ending of `out`, csv where that is none of the three.
   std::string format;
   /// Of the predictive distribution (regression), each in (0, 1).
@@ -44,7 +47,8 @@ struct PredictSummary {
 ///   regression: row, mean, sd, aleatoric_sd, epistemic_sd, q0.05, … in the target's own unit, where
 ///     sd² = aleatoric² + epistemic², aleatoric² the mean of the draws' σ², epistemic² the variance of their
 ///     means, and q_p solves F(q) = p for the mixture's distribution function F;
-///   classification: row, predicted, p_LABEL …, entropy, mutual_information (nats).
+///   classification: row, file (of images in files of their own), predicted, p_LABEL …, entropy,
+///   mutual_information (nats).
 /// `row` counts the rows of the file from 0, those left out included. Rows are read, predicted and written in
 /// blocks: neither the file nor the result need fit in memory. The training normalisation and label map are
 /// applied.

@@ -1,7 +1,9 @@
 // Images and text from files to metrics with LibTorch networks.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -9,6 +11,7 @@
 #include "data.hpp"
 #include "end_to_end/pipeline/program.hpp"
 #include "smile/data/npy.hpp"
+#include "support/media_files.hpp"
 
 namespace smile::test {
 namespace {
@@ -63,6 +66,68 @@ TEST_F(Images, LeNetLearnsSamplesAndIsEvaluatedOnEveryImage) {
   const json before = json::parse(content_of(run / "eval/metrics.json"));
   ASSERT_EQ(smile({"evaluate", run, "--quiet"}).status, 0);
   EXPECT_EQ(json::parse(content_of(run / "eval/metrics.json"))["metrics"], before["metrics"]);
+}
+
+/// The column of a CSV file of predictions.
+std::vector<std::string> column(const fs::path& csv, const std::string& name) {
+  std::istringstream lines(content_of(csv));
+  std::vector<std::string> values;
+  std::size_t place = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    std::vector<std::string> all;
+    for (std::string field; std::getline(fields, field, ',');) all.push_back(field);
+    if (values.empty()) place = std::size_t(std::find(all.begin(), all.end(), name) - all.begin());
+    values.push_back(place < all.size() ? all[place] : "");
+  }
+  values.erase(values.begin());
+  return values;
+}
+
+TEST_F(Images, NewImagesArePredictedAsTheTestPartIs) {
+  const auto config = folder.write("config.yaml", lenet_config(data));
+  const fs::path run = folder / "run", csv = folder / "new.csv";
+  ASSERT_EQ(smile({"run", config, "--out", run, "--quiet"}).status, 0);
+  const Outcome known =
+      smile({"predict", run, "--data", folder / "images/t10k-images-idx3-ubyte", "--out", csv});
+  ASSERT_EQ(known.status, 0) << known.error;
+  double lppd = 0, accuracy = 0;
+  ASSERT_EQ(std::sscanf(known.out.c_str(), "LPPD: %lf\naccuracy: %lf", &lppd, &accuracy), 2) << known.out;
+  EXPECT_NEAR(lppd, metric(run, "LPPD"), 6e-5);
+  EXPECT_NEAR(accuracy, metric(run, "accuracy"), 6e-5);
+  const auto expected = column(csv, "p_2"), predicted = column(csv, "predicted");
+  ASSERT_EQ(expected.size(), 101u);
+
+  // As pictures, without labels.
+  const std::string idx = content_of(folder / "images/t10k-images-idx3-ubyte");
+  fs::create_directories(folder / "pictures");
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto* pixels = reinterpret_cast<const std::uint8_t*>(idx.data()) + 16 + 144 * i;
+    folder.write("pictures/" + std::to_string(i) + ".png",
+                 png_file(12, 12, PNG_FORMAT_GRAY, std::vector<std::uint8_t>(pixels, pixels + 144)));
+  }
+  const Outcome pictures = smile({"predict", run, "--data", folder / "pictures", "--out", csv});
+  ASSERT_EQ(pictures.status, 0) << pictures.error;
+  EXPECT_EQ(pictures.out, csv.string() + "\n");
+  EXPECT_EQ(column(csv, "file"), (std::vector<std::string>{"0.png", "1.png", "2.png"}));
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(std::stod(column(csv, "p_2").at(i)), std::stod(expected[i]), 1e-6);
+    EXPECT_EQ(column(csv, "predicted").at(i), predicted[i]);
+  }
+  ASSERT_EQ(smile({"predict", run, "--data", folder / "pictures", "--out", folder / "new.json"}).status, 0);
+  EXPECT_EQ(json::parse(content_of(folder / "new.json"))[1]["file"], "1.png");
+  ASSERT_EQ(smile({"predict", run, "--data", folder / "pictures", "--out", folder / "new.npy"}).status, 0);
+  EXPECT_NE(content_of(folder / "new.npy").find("('row', '<i8'), ('file', '<U5'), ('predicted', '<U1')"),
+            std::string::npos);
+
+  folder.write("pictures/3.png", png_file(9, 9, PNG_FORMAT_GRAY, std::vector<std::uint8_t>(81)));
+  const Outcome wrong = smile({"predict", run, "--data", folder / "pictures", "--out", folder / "wrong.csv"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_TRUE(wrong.is_one_line_error()) << wrong.error;
+  EXPECT_NE(wrong.error.find("3.png: the image is 9 × 9 (grey), and the network takes 12 × 12 (grey)"),
+            std::string::npos)
+      << wrong.error;
+  EXPECT_FALSE(fs::exists(folder / "wrong.csv"));
 }
 
 TEST_F(Images, DrawsDoNotDependOnThreads) {
@@ -164,6 +229,15 @@ TEST_F(Images, AreFlattenedForTheFcnOfBothEngines) {
         {"run", config, "--out", folder / engine, "--quiet", "--set", std::string("model.engine=") + engine});
     ASSERT_EQ(outcome.status, 0) << engine << ": " << outcome.error;
     EXPECT_GT(metric(folder / engine, "accuracy"), 0.7) << engine;
+  }
+  // New images, flattened likewise.
+  for (const char* engine : {"native", "torch"}) {
+    const Outcome outcome =
+        smile({"predict", folder / engine, "--data", folder / "images/t10k-images-idx3-ubyte"});
+    ASSERT_EQ(outcome.status, 0) << engine << ": " << outcome.error;
+    double lppd = 0;
+    ASSERT_EQ(std::sscanf(outcome.out.c_str(), "LPPD: %lf", &lppd), 1) << outcome.out;
+    EXPECT_NEAR(lppd, metric(folder / engine, "LPPD"), 6e-5) << engine;
   }
   // One seed, one network: the members are the same up to rounding.
   EXPECT_NEAR(metric(folder / "native", "LPPD", "ensemble_initialization"),
@@ -299,6 +373,7 @@ TEST_F(Text, GptLearnsSamplesAndWrites) {
   EXPECT_NE(write({"--seed", "5"}).out, text.out);
   // Almost no temperature: always the likeliest.
   EXPECT_EQ(write({"--temperature", "1e-6", "--seed", "5"}).out, write({"--temperature", "1e-6"}).out);
+  EXPECT_EQ(write({"--seed", "-1"}).status, 2);
   const Outcome unknown = smile({"generate", run, "--prompt", "Ω"});
   EXPECT_EQ(unknown.status, 2);
   EXPECT_TRUE(unknown.is_one_line_error()) << unknown.error;

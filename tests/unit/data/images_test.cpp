@@ -187,6 +187,11 @@ TEST(Images, class_folders_become_labels) {
   EXPECT_EQ(set.info.image->channel_mean, (std::vector<double>{0.485, 0.456, 0.406}));
   ASSERT_EQ(set.warnings.size(), 1U);
   EXPECT_NE(set.warnings[0].find("1 files"), std::string::npos);
+  fs::rename(folder / "val/zebra", folder / "val.zebra");
+  const ImageDataset without = load_image_dataset({.path = folder.path(), .side = 10});
+  ASSERT_EQ(without.warnings.size(), 2U);
+  EXPECT_EQ(without.warnings[1], "class 'zebra' has no test image");
+  fs::rename(folder / "val.zebra", folder / "val/zebra");
   // Without a train folder the three parts come from all images.
   const ImageDataset one = load_image_dataset(
       {.path = folder / "train", .train_fraction = 0.5, .valid_fraction = 0.25, .test_fraction = 0.25});
