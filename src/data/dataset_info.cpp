@@ -123,6 +123,7 @@ void save_dataset_info(const DatasetInfo& info, const std::filesystem::path& pat
     arrays.push_back({"image_shape", counts({image.channels, image.height, image.width})});
     arrays.push_back({"channel_mean", numbers(image.channel_mean)});
     arrays.push_back({"channel_sd", numbers(image.channel_sd)});
+    arrays.push_back({"image_format", text(image.format)});
   }
   if (info.text) {
     const TextInfo& t = *info.text;
@@ -175,8 +176,12 @@ DatasetInfo load_dataset_info(const std::filesystem::path& path) {
   if (file.has("image_shape")) {
     const auto shape = file.counts("image_shape");
     if (shape.size() != 3) file.damaged("image_shape should have three values");
-    info.image =
-        ImageInfo{shape[0], shape[1], shape[2], file.numbers("channel_mean"), file.numbers("channel_sd")};
+    info.image = ImageInfo{shape[0],
+                           shape[1],
+                           shape[2],
+                           file.numbers("channel_mean"),
+                           file.numbers("channel_sd"),
+                           file.has("image_format") ? file.text("image_format") : ""};
     if (info.image->channel_mean.size() != shape[0] || info.image->channel_sd.size() != shape[0])
       file.damaged("channel_mean and channel_sd do not fit image_shape");
   }

@@ -1,6 +1,7 @@
 // IDX, the format of MNIST: a big-endian header (two zero bytes, element type, number of dimensions,
 // lengths), then the elements. Source: LeCun's description on the MNIST page; spec 2.4.
 #include <cstdint>
+#include <utility>
 
 #include "data/gzip.hpp"
 #include "data/image_readers.hpp"
@@ -22,9 +23,8 @@ struct Idx {
 };
 
 /// @param what  "images" or "labels", for messages
-Idx read_bytes(const std::filesystem::path& path, std::size_t dimensions, const std::string& what) {
-  Idx idx{{}, read_maybe_gzip(path), 4 + 4 * dimensions};
-  const std::string where = path.string();
+Idx parse(std::string bytes, const std::string& where, std::size_t dimensions, const std::string& what) {
+  Idx idx{{}, std::move(bytes), 4 + 4 * dimensions};
   const std::string mend = "give an IDX file of " + what + " (unsigned bytes, " + std::to_string(dimensions) +
                            (dimensions == 1 ? " dimension)" : " dimensions)");
   if (idx.bytes.size() < 4) throw Error(where, "the file is too short to be an IDX file", mend);
@@ -56,38 +56,38 @@ Idx read_bytes(const std::filesystem::path& path, std::size_t dimensions, const 
   return idx;
 }
 
-ImageSet images_of(const Idx& pixels) {
-  ImageSet set;
-  set.shape = {1, pixels.lengths[1], pixels.lengths[2]};
-  set.pixels.assign(pixels.bytes.begin() + static_cast<std::ptrdiff_t>(pixels.data), pixels.bytes.end());
-  return set;
-}
-
 }  // namespace
 
-ImageSet read_idx_images(const std::filesystem::path& images) {
-  const Idx pixels = read_bytes(images, 3, "images");
-  ImageSet set = images_of(pixels);
-  set.labels.assign(pixels.lengths[0], 0);
+ImageSet idx_images(std::string bytes, const std::string& where) {
+  const Idx idx = parse(std::move(bytes), where, 3, "images");
+  ImageSet set;
+  set.shape = {1, idx.lengths[1], idx.lengths[2]};
+  set.pixels.assign(idx.bytes.begin() + static_cast<std::ptrdiff_t>(idx.data), idx.bytes.end());
   return set;
 }
 
-bool is_idx(const std::filesystem::path& path) {
-  const std::string bytes = read_maybe_gzip(path);
+std::vector<std::uint32_t> read_idx_labels(const std::filesystem::path& path) {
+  const Idx idx = parse(read_maybe_gzip(path), path.string(), 1, "labels");
+  std::vector<std::uint32_t> labels;
+  for (std::size_t i = idx.data; i < idx.bytes.size(); ++i)
+    labels.push_back(static_cast<unsigned char>(idx.bytes[i]));
+  return labels;
+}
+
+bool is_idx(const std::string& bytes) {
   return bytes.size() >= 4 && bytes[0] == 0 && bytes[1] == 0 && bytes[2] == 8 && bytes[3] > 0 && bytes[3] < 5;
 }
 
 ReadImages read_idx(const std::filesystem::path& images, const std::filesystem::path& labels) {
-  const Idx pixels = read_bytes(images, 3, "images"), classes = read_bytes(labels, 1, "labels");
-  if (pixels.lengths[0] != classes.lengths[0])
-    throw Error(labels.string(),
-                "has " + std::to_string(classes.lengths[0]) + " labels, but " + images.string() + " has " +
-                    std::to_string(pixels.lengths[0]) + " images",
-                "give the two files of one set");
   ReadImages out;
-  out.images = images_of(pixels);
-  for (std::size_t i = classes.data; i < classes.bytes.size(); ++i)
-    out.images.labels.push_back(static_cast<unsigned char>(classes.bytes[i]));
+  out.images = idx_images(read_maybe_gzip(images), images.string());
+  out.images.labels = read_idx_labels(labels);
+  const std::size_t count = out.images.pixels.size() / out.images.shape.size();
+  if (count != out.images.labels.size())
+    throw Error(labels.string(),
+                "has " + std::to_string(out.images.labels.size()) + " labels, but " + images.string() +
+                    " has " + std::to_string(count) + " images",
+                "give the two files of one set");
   return out;
 }
 

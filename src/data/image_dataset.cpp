@@ -14,6 +14,23 @@ namespace {
 
 using data::ImageSources;
 using data::ReadImages;
+using data::shape_text;
+
+const char* name_of(ImageFormat format) {
+  switch (format) {
+    case ImageFormat::idx:
+      return "idx";
+    case ImageFormat::cifar10:
+      return "cifar10";
+    case ImageFormat::cifar100:
+      return "cifar100";
+    case ImageFormat::folder:
+      return "folder";
+    case ImageFormat::detect:
+      break;
+  }
+  return "";
+}
 
 ReadImages read(const ImageSources& sources, const std::vector<std::filesystem::path>& files,
                 const std::vector<std::string>& classes, const ImageOptions& options) {
@@ -37,11 +54,6 @@ void resize_all(ImageSet& set, std::size_t side) {
     out.pixels.insert(out.pixels.end(), image.begin(), image.end());
   }
   set = std::move(out);
-}
-
-std::string shape_text(const ImageShape& shape) {
-  return std::to_string(shape.width) + " × " + std::to_string(shape.height) +
-         (shape.channels == 1 ? " (grey)" : " (colour)");
 }
 
 /// The file that a label comes from.
@@ -191,8 +203,8 @@ ImageDataset load_image_dataset(const ImageOptions& options) {
   info.seed = options.seed;
   info.target_name = "label";
   const ImageNormalisation normalisation = normalisation_of(sources, set.shape, options.normalize);
-  info.image =
-      ImageInfo{set.shape.channels, set.shape.height, set.shape.width, normalisation.mean, normalisation.sd};
+  info.image = ImageInfo{set.shape.channels, set.shape.height, set.shape.width,
+                         normalisation.mean, normalisation.sd, name_of(sources.format)};
   info.checksum = checksum_of(set);
   out.images = std::make_shared<const ImageSet>(std::move(set));
   out.train = ImageRows(out.images, info.train_rows, normalisation);
@@ -211,26 +223,27 @@ ImageDataset load_image_dataset(const ImageOptions& options) {
   return out;
 }
 
+DataPart flatten(const ImageRows& rows) {
+  DataPart out;
+  out.rows = rows.size();
+  const std::size_t size = rows.shape().size();
+  std::vector<float> image(size);
+  out.features.reserve(out.rows * size);
+  for (std::uint32_t i = 0; i < out.rows; ++i) {
+    rows.assemble(std::span(&i, 1), image);
+    out.features.insert(out.features.end(), image.begin(), image.end());
+  }
+  out.targets.assign(rows.labels().begin(), rows.labels().end());
+  return out;
+}
+
 Dataset flatten(const ImageDataset& images) {
-  const auto part = [](const ImageRows& rows) {
-    DataPart out;
-    out.rows = rows.size();
-    const std::size_t size = rows.shape().size();
-    std::vector<float> image(size);
-    out.features.reserve(out.rows * size);
-    for (std::uint32_t i = 0; i < out.rows; ++i) {
-      rows.assemble(std::span(&i, 1), image);
-      out.features.insert(out.features.end(), image.begin(), image.end());
-    }
-    out.targets.assign(rows.labels().begin(), rows.labels().end());
-    return out;
-  };
   Dataset out;
   out.info = images.info;
   out.warnings = images.warnings;
-  out.train = part(images.train);
-  out.valid = part(images.valid);
-  out.test = part(images.test);
+  out.train = flatten(images.train);
+  out.valid = flatten(images.valid);
+  out.test = flatten(images.test);
   return out;
 }
 

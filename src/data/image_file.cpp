@@ -11,6 +11,15 @@ DecodedImage read_image_file(const std::filesystem::path& path) {
   return data::decode_image(data::read_whole_file(path), path.string());
 }
 
+bool data::is_picture(const std::string& bytes) {
+  return bytes.starts_with("\xff\xd8") || bytes.starts_with("\x89PNG");
+}
+
+std::string data::shape_text(const ImageShape& shape) {
+  return std::to_string(shape.width) + " × " + std::to_string(shape.height) +
+         (shape.channels == 1 ? " (grey)" : " (colour)");
+}
+
 DecodedImage data::decode_image(const std::string& bytes, const std::string& where) {
   // By content: names lie more often than the first bytes do.
   if (bytes.starts_with("\xff\xd8")) return decode_jpeg(bytes, where);

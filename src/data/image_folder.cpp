@@ -48,11 +48,21 @@ std::vector<fs::path> image_files(const fs::path& folder, std::size_t& others) {
   std::vector<fs::path> images;
   std::error_code ignored;
   for (const fs::path& path : entries(folder))
-    if (is_image_name(path))
+    if (is_image_name(path) && !fs::is_directory(path, ignored))
       images.push_back(path);
-    else if (!fs::is_directory(path, ignored))
+    else
       ++others;
   return images;
+}
+
+void refuse_broken(const fs::path& root, const std::vector<std::string>& broken,
+                   const std::string& first_cause) {
+  if (broken.size() == 1) throw Error(broken[0], first_cause, "replace or remove the file");
+  if (!broken.empty())
+    throw Error(root.string(),
+                std::to_string(broken.size()) + " images cannot be read: " + some(broken) +
+                    " (the first: " + first_cause + ")",
+                "replace or remove these files");
 }
 
 std::vector<std::string> class_folders(const fs::path& root) {
@@ -110,12 +120,7 @@ ReadImages read_class_folders(const fs::path& root, const std::vector<std::strin
       set.labels.push_back(static_cast<std::uint32_t>(known - out.class_names.begin()));
     }
   }
-  if (broken.size() == 1) throw Error(broken[0], first_cause, "replace or remove the file");
-  if (!broken.empty())
-    throw Error(root.string(),
-                std::to_string(broken.size()) + " images cannot be read: " + some(broken) +
-                    " (the first: " + first_cause + ")",
-                "replace or remove these files");
+  refuse_broken(root, broken, first_cause);
   if (set.labels.empty())
     throw Error(root.string(), "its class folders hold no images", "put .jpg, .jpeg or .png files into them");
   if (others > 0)

@@ -86,8 +86,8 @@ ImageSources find_idx(const fs::path& folder, bool whole) {
   return sources;
 }
 
-/// A file of images; its labels lie beside it under the corresponding name.
-std::vector<fs::path> idx_pair(const fs::path& images) {
+/// The name of the labels that belong to a file of images.
+std::string label_name(const fs::path& images) {
   std::string name = images.filename().string();
   const auto swap = [&](const std::string& from, const std::string& to) {
     const std::size_t at = name.find(from);
@@ -95,10 +95,12 @@ std::vector<fs::path> idx_pair(const fs::path& images) {
   };
   swap("images", "labels");
   swap("idx3", "idx1");
-  const fs::path folder = images.parent_path();
-  for (const std::string& candidate : {name, unpacked_name(name), unpacked_name(name) + ".gz"})
-    if (folder / candidate != images && is_file(folder / candidate)) return {images, folder / candidate};
-  throw Error(images.string(), "there is no file of labels (" + name + ") beside it",
+  return name;
+}
+
+std::vector<fs::path> idx_pair(const fs::path& images) {
+  if (const auto labels = idx_labels_beside(images)) return {images, *labels};
+  throw Error(images.string(), "there is no file of labels (" + label_name(images) + ") beside it",
               "put it there, or rename it to that");
 }
 
@@ -287,6 +289,14 @@ ImageSources find_torchvision(const fs::path& path) {
 }
 
 }  // namespace
+
+std::optional<fs::path> idx_labels_beside(const fs::path& images) {
+  const std::string name = label_name(images);
+  const fs::path folder = images.parent_path();
+  for (const std::string& candidate : {name, unpacked_name(name), unpacked_name(name) + ".gz"})
+    if (folder / candidate != images && is_file(folder / candidate)) return folder / candidate;
+  return std::nullopt;
+}
 
 ImageSources find_images(const ImageOptions& options) {
   if (options.torchvision && options.test_path.empty()) return find_torchvision(options.path);

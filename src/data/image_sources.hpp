@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct ImageSources {
   std::vector<std::string> class_names;            ///< from batches.meta.txt or fine_label_names.txt
   std::vector<std::string> warnings;
 };
+
+/// The file of labels that lies beside a file of IDX images under the corresponding name.
+std::optional<std::filesystem::path> idx_labels_beside(const std::filesystem::path& images);
 
 /// Looks for the files. @throws Error that says which are missing
 ImageSources find_images(const ImageOptions& options);

@@ -31,6 +31,7 @@ DecodedImage decode_png(const std::string& bytes, const std::string& where) {
   if (size > kMostPixels)
     throw Error(where, "the PNG image is too large", "give images of at most 2^27 pixels");
   png.format = PNG_FORMAT_RGB;
+  png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // else 16 bits would count as linear light, unlike 8
   std::vector<std::uint8_t> rows(3 * size);
   const png_color black{0, 0, 0};
   if (png_image_finish_read(&png, &black, rows.data(), 0, nullptr) == 0) damaged();

@@ -8,6 +8,7 @@
 
 #include "data/gzip.hpp"
 #include "data/image_readers.hpp"
+#include "data/image_sources.hpp"
 #include "smile/error.hpp"
 
 namespace smile {
@@ -24,42 +25,23 @@ std::vector<std::uint8_t> grey_of(const std::vector<std::uint8_t>& rgb) {
   return grey;
 }
 
-std::string text_of(const ImageShape& shape) {
-  return std::to_string(shape.width) + " × " + std::to_string(shape.height) +
-         (shape.channels == 1 ? " (grey)" : " (colour)");
-}
-
-/// The file of labels that belongs to a file of IDX images, by the names that all such sets have.
-std::optional<fs::path> labels_beside(const fs::path& images) {
-  std::string name = images.filename().string();
-  const auto at = name.find("images-idx3");
-  if (at == std::string::npos) return std::nullopt;
-  name.replace(at, 11, "labels-idx1");
-  if (name.ends_with(".gz")) name.resize(name.size() - 3);
-  for (const char* ending : {"", ".gz"}) {
-    const fs::path path = images.parent_path() / (name + ending);
-    if (fs::exists(path)) return path;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 struct PredictionImageReader::State {
   ImageShape shape;  // the network's
   ImageNormalisation normalisation;
+  std::string format;  // of the training images; empty: unknown
   std::vector<std::string> classes;
   bool resize = false;
 
-  // Of photographs: files still to be decoded. Of files of many images: the images.
-  fs::path root;
-  std::vector<fs::path> files;
-  std::optional<ImageSet> set;
+  fs::path root;                      // of a folder
+  std::vector<fs::path> files;        // photographs, or what `set` was read from
+  std::optional<ImageSet> set;        // of a file of many images
   std::vector<std::uint32_t> labels;  // empty: unknown
   std::vector<std::string> warnings;
   std::size_t at = 0;
 
-  std::size_t size() const { return set ? set->size() : files.size(); }
+  std::size_t size() const { return set ? set->pixels.size() / set->shape.size() : files.size(); }
   std::string name(std::size_t i) const {
     return root.empty() ? files[i].filename().string() : files[i].lexically_relative(root).string();
   }
@@ -69,74 +51,130 @@ struct PredictionImageReader::State {
     std::size_t others = 0;
     files = data::image_files(folder, others);
     const auto folders = data::class_folders(folder);
-    if (!files.empty()) {
-      if (!folders.empty())
-        warnings.push_back(folder.string() +
-                           ": its sub-folders are passed over, as there are images beside them");
-    } else {
-      for (const std::string& name : folders) {
-        const auto known = std::find(classes.begin(), classes.end(), name);
-        if (known == classes.end())
-          throw Error((folder / name).string(), "the training images have no class of this name",
-                      "rename the folder, or give it alone to predict its images");
-        const auto images = data::image_files(folder / name, others);
-        files.insert(files.end(), images.begin(), images.end());
-        labels.resize(files.size(), std::uint32_t(known - classes.begin()));
+    others -= std::min(others, folders.size());
+    const bool beside = !files.empty();
+    for (const std::string& name : folders) {
+      const auto known = std::find(classes.begin(), classes.end(), name);
+      if (beside) {
+        if (known != classes.end())
+          throw Error(folder.string(), "there are images beside the folder of the class " + name,
+                      "move one of them, or give the folder of the class alone");
+        continue;
       }
+      const auto images = data::image_files(folder / name, others);
+      if (images.empty()) continue;
+      if (known == classes.end())
+        throw Error((folder / name).string(), "the training images have no class of this name",
+                    "rename the folder, or give it alone to predict its images");
+      files.insert(files.end(), images.begin(), images.end());
+      labels.resize(files.size(), std::uint32_t(known - classes.begin()));
     }
     if (files.empty())
-      throw Error(folder.string(), "there are no images in it", "give a folder of .jpg, .jpeg or .png files");
+      throw Error(
+          folder.string(), "there are no images in it",
+          "give a folder of .jpg, .jpeg or .png files, or the very file of IDX images or CIFAR records");
+    if (beside && !folders.empty())
+      warnings.push_back(folder.string() +
+                         ": its sub-folders are passed over, as there are images beside them");
     if (others > 0)
       warnings.push_back(folder.string() + ": " + std::to_string(others) +
                          " files that are no .jpg, .jpeg or .png were passed over");
+    look_at_all(folder);
   }
 
-  void open_many(const fs::path& path) {
-    if (data::is_idx(path)) {
-      const auto beside = labels_beside(path);
-      set = beside ? data::read_idx(path, *beside).images : data::read_idx_images(path);
-      if (beside) labels = set->labels;
-    } else if (shape.channels == 3) {
-      try {
-        set = data::read_cifar({path}, classes.size() == 100).images;
-      } catch (const Error& error) {
-        throw Error(error.where(), error.cause(),
-                    "give images: a .jpg or .png, a folder of them, CIFAR records", error.kind());
+  void open_file(const fs::path& path) {
+    files = {path};
+    const std::string bytes = data::read_maybe_gzip(path);
+    const std::string where = path.string();
+    if (data::is_picture(bytes) || data::is_image_name(path)) {
+      look_at_all(path);
+    } else if (data::is_idx(bytes)) {
+      set = data::idx_images(bytes, where);
+      check(set->shape, where);
+      if (const auto beside = data::idx_labels_beside(path)) {
+        files.push_back(*beside);
+        take_labels(data::read_idx_labels(*beside), "idx", *beside);
       }
-      labels = set->labels;
+    } else if (shape.channels == 3) {
+      open_cifar(bytes, path);
     } else {
-      throw Error(path.string(), "the file is no image and no IDX file",
+      throw Error(where, "the file is no image and no IDX file",
                   "give a .jpg or .png, a folder of them, or IDX images");
     }
-    for (std::size_t i = 0; i < labels.size(); ++i)
-      if (labels[i] >= classes.size())
-        throw Error(path.string(),
-                    "the label of item " + std::to_string(i) + " is " + std::to_string(labels[i]) +
-                        ", and training had the classes 0 to " + std::to_string(classes.size() - 1),
-                    "give images of the training's classes");
+  }
+
+  void open_cifar(const std::string& bytes, const fs::path& path) {
+    constexpr std::size_t kCoarse = 1 + 3072, kFine = 2 + 3072;
+    const bool fine = format == "cifar100" || (format.empty() && classes.size() == 100) ||
+                      (bytes.size() % kFine == 0 && bytes.size() % kCoarse != 0);
+    set.emplace();
+    try {
+      data::add_cifar(bytes, path.string(), fine, *set);
+    } catch (const Error& error) {
+      throw Error(error.where(), error.cause(),
+                  "copy the file again, or give a .jpg or .png, a folder of them, or CIFAR records");
+    }
     check(set->shape, path.string());
+    take_labels(set->labels, fine ? "cifar100" : "cifar10", path);
+  }
+
+  /// Where they are the training's.
+  void take_labels(std::vector<std::uint32_t> found, const std::string& of_format, const fs::path& path) {
+    if (found.size() != size())
+      throw Error(path.string(),
+                  "has " + std::to_string(found.size()) + " labels, but " + files[0].string() + " has " +
+                      std::to_string(size()) + " images",
+                  "give the two files of one set");
+    const bool known =
+        std::all_of(found.begin(), found.end(), [&](std::uint32_t label) { return label < classes.size(); });
+    if (known && (format.empty() || format == of_format))
+      labels = std::move(found);
+    else
+      warnings.push_back(path.string() + ": its labels are left aside, as training had other classes");
   }
 
   void check(const ImageShape& found, const std::string& where) const {
     if (found == shape || (resize && found.channels == shape.channels)) return;
-    throw Error(where, "the image is " + text_of(found) + ", and the network takes " + text_of(shape),
-                "give images of that size");
+    throw Error(
+        where,
+        "the image is " + data::shape_text(found) + ", and the network takes " + data::shape_text(shape),
+        "give images of that kind");
   }
 
-  void add(std::vector<std::uint8_t> pixels, const ImageShape& from, ImageSet& to) const {
-    if (from != shape) pixels = resize_image(pixels, from, shape.height, shape.width);
-    to.pixels.insert(to.pixels.end(), pixels.begin(), pixels.end());
-  }
-
-  void add_file(const fs::path& path, ImageSet& to) const {
+  /// A photograph as the network takes it. @throws Error
+  ImageSet read_photograph(const fs::path& path) const {
     DecodedImage image = read_image_file(path);
-    ImageShape found{3, image.height, image.width};
+    ImageSet out{{3, image.height, image.width}, std::move(image.pixels), {}};
     if (shape.channels == 1) {
-      image.pixels = grey_of(image.pixels);
-      found.channels = 1;
+      out.pixels = grey_of(out.pixels);
+      out.shape.channels = 1;
     }
-    check(found, path.string());
-    add(std::move(image.pixels), found, to);
+    check(out.shape, path.string());
+    return out;
+  }
+
+  void look_at_all(const fs::path& given) const {
+    std::vector<std::string> broken;
+    std::string first_cause;
+    for (const fs::path& path : files) {
+      try {
+        read_photograph(path);
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::run) throw;
+        if (broken.empty()) first_cause = error.cause();
+        broken.push_back(path.string());
+      }
+    }
+    data::refuse_broken(given, broken, first_cause);
+  }
+
+  void add(std::span<const std::uint8_t> pixels, const ImageShape& from, ImageSet& to) const {
+    if (from == shape) {
+      to.pixels.insert(to.pixels.end(), pixels.begin(), pixels.end());
+      return;
+    }
+    const auto resized = resize_image(pixels, from, shape.height, shape.width);
+    to.pixels.insert(to.pixels.end(), resized.begin(), resized.end());
   }
 };
 
@@ -145,16 +183,14 @@ PredictionImageReader::PredictionImageReader(const fs::path& path, const Dataset
   State& s = *state_;
   s.shape = {info.image->channels, info.image->height, info.image->width};
   s.normalisation = {info.image->channel_mean, info.image->channel_sd};
+  s.format = info.image->format;
   s.classes = info.labels.names;
   s.resize = resize;
   std::error_code ignored;
-  if (!fs::exists(path, ignored)) throw Error(path.string(), "no such file or folder", "check the path");
   if (fs::is_directory(path, ignored))
     s.open_folder(path);
-  else if (data::is_image_name(path))
-    s.files = {path};
   else
-    s.open_many(path);
+    s.open_file(path);
 }
 PredictionImageReader::PredictionImageReader(PredictionImageReader&&) noexcept = default;
 PredictionImageReader::~PredictionImageReader() = default;
@@ -162,13 +198,14 @@ PredictionImageReader::~PredictionImageReader() = default;
 std::size_t PredictionImageReader::size() const {
   return state_->size();
 }
-bool PredictionImageReader::has_names() const {
-  return !state_->set;
-}
 std::size_t PredictionImageReader::longest_name() const {
   std::size_t longest = 0;
-  for (std::size_t i = 0; i < state_->files.size(); ++i) longest = std::max(longest, state_->name(i).size());
+  for (std::size_t i = 0; !state_->set && i < size(); ++i)
+    longest = std::max(longest, state_->name(i).size());
   return longest;
+}
+const std::vector<fs::path>& PredictionImageReader::files() const {
+  return state_->files;
 }
 const std::vector<std::string>& PredictionImageReader::warnings() const {
   return state_->warnings;
@@ -184,15 +221,16 @@ bool PredictionImageReader::next(std::size_t most, PredictionImages& block) {
   set->shape = s.shape;
   for (std::size_t i = s.at; i < end; ++i) {
     if (s.set) {
-      const auto pixels = s.set->image(i);
-      s.add({pixels.begin(), pixels.end()}, s.set->shape, *set);
+      const std::size_t size = s.set->shape.size();
+      s.add(std::span(s.set->pixels).subspan(i * size, size), s.set->shape, *set);
     } else {
-      s.add_file(s.files[i], *set);
+      const ImageSet photograph = s.read_photograph(s.files[i]);
+      s.add(photograph.pixels, photograph.shape, *set);
       block.names.push_back(s.name(i));
     }
   }
-  if (!s.labels.empty())
-    block.labels.assign(s.labels.begin() + std::ptrdiff_t(s.at), s.labels.begin() + std::ptrdiff_t(end));
+  const auto from = std::ptrdiff_t(s.at), to = std::ptrdiff_t(end);
+  if (!s.labels.empty()) block.labels.assign(s.labels.begin() + from, s.labels.begin() + to);
   set->labels = block.labels.empty() ? std::vector<std::uint32_t>(end - s.at) : block.labels;
   std::vector<std::uint32_t> rows(end - s.at);
   std::iota(rows.begin(), rows.end(), 0u);

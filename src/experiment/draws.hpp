@@ -62,7 +62,7 @@ bool for_each_prediction(const Network& network, Part part, std::span<const Chai
                          const CompleteDraw& complete = {});
 /// The experiment's network (its kind, not its data) with other rows of a table for the test part.
 std::shared_ptr<const Network> network_over(const Experiment& experiment, const PredictionRows& rows);
-/// The same for images.
+/// The same with images for every part.
 std::shared_ptr<const Network> network_over(const Experiment& experiment, const ImageRows& images);
 
 }  // namespace smile::experiment

@@ -274,10 +274,15 @@ fs::path output_path(const StoredRun& run, const PredictOptions& options, Predic
     for (const auto& [name, known] : kFormats)
       if (known == format) path.replace_extension(name);
   }
-  std::error_code ignored;
-  if (fs::equivalent(path, options.data, ignored))
-    throw Error(path.string(), "the predictions would replace the data", "give another file with --out");
   return path;
+}
+
+void refuse_to_replace(const std::vector<fs::path>& files, const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return;
+  for (const fs::path& file : files)
+    if (fs::equivalent(path, file, ignored))
+      throw Error(path.string(), "the predictions would replace the data", "give another file with --out");
 }
 
 }  // namespace
@@ -306,15 +311,18 @@ PredictSummary predict_run(const std::string& directory, const PredictOptions& o
   PredictSummary summary;
   summary.remarks = run.remarks;
   const fs::path path = output_path(run, options, format);
+  refuse_to_replace(source->files(), path);
   experiment::PredictionColumns columns = predictor->columns();
   columns.longest_name = source->longest_name();
   const auto writer = PredictionWriter::create(format, path, std::move(columns));
-  experiment::PhaseProgress progress(options.on_progress, "prediction", "rows");
+  experiment::PhaseProgress progress(options.on_progress, "prediction",
+                                     e.config.data.data_type == "image" ? "images" : "rows");
   for (PredictionBlock rows; source->next(predictor->block_rows(), rows);) {
     if (rows.rows == 0) continue;
     predictor->predict(rows, *writer);
     summary.rows += rows.rows;
     summary.has_targets = !rows.targets.empty();
+    rows.network.reset();  // before the next block is read
     progress.tell(summary.rows, std::max(summary.rows, source->total()), false);
   }
   progress.tell(summary.rows, summary.rows, true);

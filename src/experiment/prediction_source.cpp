@@ -1,6 +1,7 @@
 #include "experiment/prediction_source.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 #include <utility>
 
@@ -14,7 +15,7 @@ namespace {
 class TableSource final : public PredictionSource {
  public:
   TableSource(const Experiment& e, const std::string& data)
-      : e_(e), reader_(data, table_options(e.config), e.info) {}
+      : e_(e), data_(data), reader_(data, table_options(e.config), e.info) {}
 
   bool next(std::size_t most, PredictionBlock& block) override {
     PredictionRows rows;
@@ -28,6 +29,7 @@ class TableSource final : public PredictionSource {
     block.targets = std::move(rows.targets);
     return true;
   }
+  std::vector<std::filesystem::path> files() const override { return {data_}; }
   std::size_t left_out() const override { return left_out_; }
   std::vector<std::string> remarks() const override {
     std::string names;
@@ -38,6 +40,7 @@ class TableSource final : public PredictionSource {
 
  private:
   const Experiment& e_;
+  const std::filesystem::path data_;
   PredictionReader reader_;
   std::size_t left_out_ = 0;
 };
@@ -48,33 +51,30 @@ class ImageSource final : public PredictionSource {
       : e_(e), reader_(data, e.info, e.config.data.image_size.has_value()) {}
 
   bool next(std::size_t most, PredictionBlock& block) override {
-    // Pixels of a block as they are, and as numbers.
-    constexpr std::size_t kBytes = std::size_t{256} << 20;
-    const std::size_t size = e_.info.inputs();
+    // A flattened image becomes a row of a table: numbers in double, and the engine's forms of them.
+    constexpr std::size_t kBytes = std::size_t{64} << 20;
+    const std::size_t of_image = e_.info.inputs() * (e_.config.data.flatten ? 4 * sizeof(double) : 1);
     PredictionImages images;
-    if (!reader_.next(std::clamp<std::size_t>(kBytes / (size * sizeof(double)), 1, most), images))
-      return false;
+    if (!reader_.next(std::clamp<std::size_t>(kBytes / of_image, 1, most), images)) return false;
     block = PredictionBlock();
     block.rows = images.images.size();
     block.records.resize(block.rows);
     std::iota(block.records.begin(), block.records.end(), images.first);
     block.names = std::move(images.names);
     block.targets.assign(images.labels.begin(), images.labels.end());
-    block.network =
-        e_.config.data.flatten ? flat_network(images.images, size) : network_over(e_, images.images);
+    block.network = e_.config.data.flatten ? flat_network(images.images) : network_over(e_, images.images);
     return true;
   }
   std::size_t total() const override { return reader_.size(); }
+  std::vector<std::filesystem::path> files() const override { return reader_.files(); }
   std::size_t longest_name() const override { return reader_.longest_name(); }
   std::vector<std::string> remarks() const override { return reader_.warnings(); }
 
  private:
-  std::shared_ptr<const Network> flat_network(const ImageRows& images, std::size_t size) const {
+  std::shared_ptr<const Network> flat_network(const ImageRows& images) const {
     PredictionRows rows;
     rows.rows = images.size();
-    std::vector<float> pixels(rows.rows * size);
-    images.assemble({}, pixels);
-    rows.features.assign(pixels.begin(), pixels.end());
+    rows.features = flatten(images).features;
     return network_over(e_, rows);
   }
 

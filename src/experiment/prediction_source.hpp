@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ class PredictionSource {
   virtual bool next(std::size_t most, PredictionBlock& block) = 0;
   /// All rows, 0 where that is not known beforehand.
   virtual std::size_t total() const { return 0; }
+  /// The files that are read.
+  virtual std::vector<std::filesystem::path> files() const = 0;
   /// Bytes of the longest name; 0 where rows have no names.
   virtual std::size_t longest_name() const { return 0; }
   /// Rows left out so far.

@@ -148,14 +148,21 @@ class NpyWriter final : public Writer {
     pending_.resize(begin + 4 * columns_.longest_name);
   }
 
-  /// Format 2.0 (32-bit length, as there may be many classes).
+  /// Format 3.0: a length of 32 bits, as there may be many classes, and UTF-8.
   std::string header(std::size_t rows, std::size_t minimum) const {
     std::string dictionary = "{'descr': [('row', '<i8')";
     if (has_name()) dictionary += fmt::format(", ('file', '<U{}')", columns_.longest_name);
     if (has_label()) dictionary += fmt::format(", ('predicted', '<U{}')", label_bytes_ / 4);
     for (const std::string& name : columns_.numbers) {
       std::string escaped;
-      for (const char c : name) escaped += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+      for (const char c : name) {
+        if (c == '\'' || c == '\\')
+          (escaped += '\\') += c;
+        else if (static_cast<unsigned char>(c) < 0x20)
+          escaped += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+        else
+          escaped += c;
+      }
       dictionary += fmt::format(", ('{}', '<f8')", escaped);
     }
     dictionary += fmt::format("], 'fortran_order': False, 'shape': ({},), }}", rows);
@@ -165,7 +172,7 @@ class NpyWriter final : public Writer {
     dictionary.append(padded - used, ' ');
     dictionary += '\n';
     const auto length = std::uint32_t(dictionary.size());
-    std::string out("\x93NUMPY\x02\x00", 8);
+    std::string out("\x93NUMPY\x03\x00", 8);
     for (unsigned shift = 0; shift < 32; shift += 8) out += char((length >> shift) & 0xff);
     return out + dictionary;
   }

@@ -24,7 +24,7 @@ struct PredictionColumns {
 
 struct PredictionLine {
   std::size_t row;
-  std::string_view name;  ///< UTF-8; ignored without names
+  std::string_view name;  ///< as the file system has it; ignored without names
   std::size_t label;      ///< a class; ignored without labels
   std::span<const double> numbers;
 };

@@ -158,6 +158,11 @@ Batch Batches::chunk(Part part, std::size_t i) const {
     return windows(part, places, text.context());
   }
   const std::size_t first = i * kChunkRows;
+  if (!data_->images) {  // without a copy
+    const auto begin = std::int64_t(first), size = std::int64_t(std::min(kChunkRows, rows(part) - first));
+    return {inputs_[int(part)].narrow(0, begin, size).to(device_),
+            targets_[int(part)].narrow(0, begin, size).to(device_), std::size_t(size)};
+  }
   places.resize(std::min(rows(part), first + kChunkRows) - first);
   std::iota(places.begin(), places.end(), std::uint32_t(first));
   return of(part, places);

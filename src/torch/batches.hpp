@@ -47,7 +47,7 @@ class Batches {
 
  private:
   Batch windows(Part part, std::span<const std::uint32_t> offsets, std::size_t length) const;
-  std::shared_ptr<const NetworkData> data_;  // images or text
+  std::shared_ptr<const NetworkData> data_;  // read where it is of images or text
   torch::Device device_;
   // Of tables and tensors: inputs and targets, by part.
   torch::Tensor inputs_[3], targets_[3];

@@ -56,6 +56,8 @@ struct LabelMap {
 struct ImageInfo {
   std::size_t channels = 0, height = 0, width = 0;
   std::vector<double> channel_mean, channel_sd;  ///< @shape [channels]; x = (pixel/255 − mean)/sd
+  /// idx, cifar10, cifar100 or folder: whose labels are meant; empty in runs of older versions.
+  std::string format = {};
   std::size_t size() const { return channels * height * width; }
 };
 

@@ -123,6 +123,7 @@ ImageDataset load_image_dataset(const ImageOptions& options);
 
 /// An image set as rows of a table, for networks without notion of space: features [C·H·W], normalised.
 Dataset flatten(const ImageDataset& images);
+DataPart flatten(const ImageRows& images);
 
 /// One image file of any kind that a folder may hold, as RGB (grey is spread over three channels,
 /// transparency shows black). @return @shape [3, height, width]

@@ -50,8 +50,8 @@ struct PredictSummary {
 ///   classification: row, file (of images in files of their own), predicted, p_LABEL …, entropy,
 ///   mutual_information (nats).
 /// `row` counts the rows of the file from 0, those left out included. Rows are read, predicted and written in
-/// blocks: neither the file nor the result need fit in memory. The training normalisation and label map are
-/// applied.
+/// blocks: neither tables, nor photographs, nor the result need fit in memory (IDX and CIFAR files must). The
+/// training normalisation and label map are applied.
 /// @throws Error for what is no complete run, for missing columns (by name), unknown words or labels
 PredictSummary predict_run(const std::string& directory, const PredictOptions& options);
 

@@ -95,8 +95,12 @@ TEST_F(Program, AnswersWrongUsageInOneLine) {
   expect_usage_error("check " + path("config.yaml") + " --set rng=x", "--set: rng: `x` is not an integer");
   expect_usage_error("check " + path("nothing.yaml"), "nothing.yaml: no such file");
   expect_usage_error("run " + path("nothing.yaml"), "nothing.yaml: no such file");
-  // Not in this build, or not with the native engine.
-  expect_usage_error("run " + path("config.yaml") + " --device cuda", "--device: device: `cuda`");
+#ifdef SMILE_WITH_TORCH
+  const std::string no_cuda = "`cuda`: the native engine of FCN computes on the CPU";
+#else
+  const std::string no_cuda = "`cuda` is not available in this build";
+#endif
+  expect_usage_error("run " + path("config.yaml") + " --device cuda", "--device: device: " + no_cuda);
   expect_usage_error("run " + path("config.yaml") + " --set data.path=nothing.csv", "nothing.csv");
   expect_usage_error("evaluate " + path("nothing"), "nothing");
   expect_usage_error("predict " + path("nothing") + " --data x.csv", "nothing");

@@ -164,6 +164,25 @@ TEST(Images, jpeg_and_png_of_every_kind_are_rgb) {
         0);
 }
 
+TEST(Images, sixteen_bits_are_as_bright_as_eight) {
+  const TemporaryFolder folder;
+  const std::vector<std::uint8_t> eight(16, 0x64);
+  const std::vector<std::uint16_t> sixteen(16, 0x6464);
+  png_image image{};
+  image.version = PNG_IMAGE_VERSION;
+  image.width = image.height = 4;
+  image.format = PNG_FORMAT_LINEAR_Y;
+  image.flags = PNG_IMAGE_FLAG_COLORSPACE_NOT_sRGB;
+  const auto path = folder / "sixteen.png";
+  ASSERT_NE(png_image_write_to_file(&image, path.c_str(), 0, sixteen.data(), 0, nullptr), 0);
+  std::string bytes = test::content_of(path);
+  // A 16-bit file by libpng has a gamma chunk (linear); those of cameras and editors have none.
+  const auto chunk = bytes.find("gAMA");
+  if (chunk != std::string::npos) bytes.erase(chunk - 4, 16);
+  EXPECT_EQ(read_image_file(folder.write("plain.png", bytes)).pixels,
+            read_image_file(folder.write("eight.png", test::png_file(4, 4, PNG_FORMAT_GRAY, eight))).pixels);
+}
+
 TEST(Images, class_folders_become_labels) {
   const TemporaryFolder folder;
   for (const char* part : {"train", "val"})
@@ -177,6 +196,7 @@ TEST(Images, class_folders_become_labels) {
     }
   folder.write("train/ant/.hidden.jpg", "x");
   folder.write("train/ant/readme.txt", "x");
+  fs::create_directories(folder / "train/ant/more");
   const ImageDataset set = load_image_dataset({.path = folder.path(), .side = 10});
   EXPECT_EQ(set.images->shape, (ImageShape{3, 10, 10}));
   EXPECT_EQ(set.info.labels.names, (std::vector<std::string>{"ant", "zebra"}));
@@ -186,7 +206,7 @@ TEST(Images, class_folders_become_labels) {
   EXPECT_EQ(set.test.labels()[11], 1U);
   EXPECT_EQ(set.info.image->channel_mean, (std::vector<double>{0.485, 0.456, 0.406}));
   ASSERT_EQ(set.warnings.size(), 1U);
-  EXPECT_NE(set.warnings[0].find("1 files"), std::string::npos);
+  EXPECT_NE(set.warnings[0].find("2 files"), std::string::npos);
   fs::rename(folder / "val/zebra", folder / "val.zebra");
   const ImageDataset without = load_image_dataset({.path = folder.path(), .side = 10});
   ASSERT_EQ(without.warnings.size(), 2U);

@@ -52,7 +52,9 @@ TEST(PredictionImages, idx_images_come_in_blocks_with_the_labels_beside_them) {
     const auto alone = put("new-images", test::idx_images(10, 4, 3));
     PredictionImageReader reader(path, info, false), without(alone, info, false);
     EXPECT_EQ(reader.size(), 10u);
-    EXPECT_FALSE(reader.has_names());
+    EXPECT_EQ(reader.longest_name(), 0u);
+    EXPECT_EQ(reader.files().size(), 2u);
+    EXPECT_EQ(without.files(), std::vector<fs::path>{alone});
     PredictionImages block, other;
     std::size_t blocks = 0;
     for (; reader.next(4, block); ++blocks) {
@@ -123,13 +125,49 @@ TEST(PredictionImages, class_folders_give_labels_by_the_trainings_names) {
   EXPECT_EQ(block.labels, (std::vector<std::uint32_t>{1, 1, 2, 2}));
   EXPECT_EQ(block.names, (std::vector<std::string>{"bee/1.png", "bee/2.png", "wasp/1.png", "wasp/2.png"}));
   fs::create_directories(folder / "new/moth");
+  // An empty folder is no class, and images beside the classes' folders are no test of them.
+  EXPECT_EQ(message_of(folder / "new", info), "");
+  folder.write("new/moth/1.png", png);
   expect_error("moth: the training images have no class of this name", folder / "new", info);
+  folder.write("new/1.png", png);
+  expect_error("there are images beside the folder of the class bee", folder / "new", info);
+}
+
+TEST(PredictionImages, cifar_records_have_labels_where_training_had_those) {
+  const TemporaryFolder folder;
+  std::vector<std::string> ten;
+  for (int c = 0; c < 10; ++c) ten.push_back("class " + std::to_string(c));
+  auto info = info_of(3, 16, 16, ten);
+  info.image->format = "cifar10";
+  const auto path = folder.write("test.bin.gz", test::gzipped(test::cifar_records({7, 2, 9})));
+  PredictionImageReader reader(path, info, true);
+  PredictionImages block;
+  ASSERT_TRUE(reader.next(2, block));
+  EXPECT_EQ(block.labels, (std::vector<std::uint32_t>{7, 2}));
+  EXPECT_EQ(block.images.shape(), (ImageShape{3, 16, 16}));
+  ASSERT_TRUE(reader.next(2, block));
+  EXPECT_EQ(block.labels, std::vector<std::uint32_t>{9});
+  EXPECT_EQ(block.first, 2u);
+  EXPECT_TRUE(reader.warnings().empty());
+  // Others are predicted all the same.
+  auto folders = info;
+  folders.image->format = "folder";
+  const auto few = info_of(3, 32, 32, {"0", "1"});
+  for (const auto& other : {folders, few}) {
+    PredictionImageReader unlabelled(path, other, true);
+    ASSERT_TRUE(unlabelled.next(9, block));
+    EXPECT_EQ(block.images.size(), 3u);
+    EXPECT_TRUE(block.labels.empty());
+    ASSERT_EQ(unlabelled.warnings().size(), 1u);
+    EXPECT_NE(unlabelled.warnings()[0].find("its labels are left aside, as training had other classes"),
+              std::string::npos);
+  }
 }
 
 TEST(PredictionImages, what_cannot_be_predicted_is_told) {
   const TemporaryFolder folder;
   const auto info = info_of(1, 4, 3, {"0", "1"});
-  expect_error("no such file or folder", folder / "nothing", info);
+  expect_error("no such file", folder / "nothing", info);
   fs::create_directories(folder / "empty");
   expect_error("there are no images in it", folder / "empty", info);
   fs::create_directories(folder / "broken");
@@ -138,7 +176,6 @@ TEST(PredictionImages, what_cannot_be_predicted_is_told) {
   expect_error("IDX file is cut short", folder.write("short", test::idx_images(3, 4, 3).substr(0, 40)), info);
   const auto images = folder.write("a-images-idx3-ubyte", test::idx_images(3, 4, 3));
   folder.write("a-labels-idx1-ubyte", test::idx_labels({0, 1, 2}));
-  expect_error("the label of item 2 is 2, and training had the classes 0 to 1", images, info);
   folder.write("a-labels-idx1-ubyte", test::idx_labels({0, 1}));
   expect_error("has 2 labels, but", images, info);
   expect_error("the image is 5 × 5 (grey), and the network takes 3 × 4 (grey)",
@@ -151,8 +188,11 @@ TEST(PredictionImages, what_cannot_be_predicted_is_told) {
         network.image->channels == 1 ? "no image and no IDX file" : "no whole number of CIFAR-10 records";
     expect_error(part, folder.write("text", "hello"), network);
   }
-  expect_error("no data; give images", folder.write("nothing.bin", ""), colour);
-  expect_error("the label of item 1 is 2", folder.write("cifar.bin", test::cifar_records({1, 2})), colour);
+  expect_error("no data; copy the file again, or give a .jpg", folder.write("nothing.bin", ""), colour);
+  folder.write("broken/y.png", "");
+  expect_error("2 images cannot be read", folder / "broken", info);
+  fs::create_directory_symlink(folder / "loop", folder / "loop");
+  EXPECT_NE(message_of(folder / "loop", info), "");
 }
 
 }  // namespace
