@@ -222,7 +222,7 @@ TEST_F(Predict, FormatsHoldTheSameNumbers) {
   const json rows = json::parse(content_of(path("a.json")));
   ASSERT_EQ(rows.size(), 1503u);
   const std::string npy = content_of(path("a.npy"));
-  ASSERT_EQ(npy.substr(0, 8), std::string("\x93NUMPY\x02\x00", 8));
+  ASSERT_EQ(npy.substr(0, 8), std::string("\x93NUMPY\x03\x00", 8));
   std::uint32_t length = 0;
   std::memcpy(&length, npy.data() + 8, 4);
   const std::string header = npy.substr(12, length);
