@@ -64,8 +64,8 @@ class Program {
   pid_t child_ = -1;
 };
 
-/// The address sanitizer reserves terabytes of addresses, and LibTorch's code alone takes more than the limits
-/// of the tests: a limit on them stops every program.
+/// The address sanitizer reserves terabytes of addresses, and LibTorch's code alone takes more than the
+/// limits of the tests: a limit on them stops every program.
 #if defined(__SANITIZE_ADDRESS__) || defined(SMILE_WITH_TORCH)
 inline constexpr bool kMemoryCanBeLimited = false;
 #else
