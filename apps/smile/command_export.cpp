@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "interrupt.hpp"
 #include "progress_printer.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/export.hpp"
@@ -33,6 +34,7 @@ ExportSummary write_netcdf([[maybe_unused]] const std::string& directory,
 int export_draws(const ExportArguments& arguments) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error of the write
   ExportOptions options = arguments;
+  options.stop = stop_on_interrupt();
   options.predictive = !arguments.no_predictive;
   const bool netcdf = options.format == "netcdf";
   if (!netcdf && (arguments.no_predictive || options.log_likelihood))

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "interrupt.hpp"
 #include "progress_printer.hpp"
 #include "smile/experiment/predict.hpp"
 
@@ -19,6 +20,7 @@ struct PredictArguments : PredictOptions {
 int predict(const PredictArguments& arguments) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error of the write
   PredictOptions options = arguments;
+  options.stop = stop_on_interrupt();
   ProgressPrinter printer;
   if (!arguments.quiet) options.on_progress = [&](const Progress& progress) { printer.show(progress); };
   const PredictSummary summary = predict_run(arguments.directory, options);

@@ -1,4 +1,4 @@
-/// Ctrl-C, for every command that can be gone on with.
+/// Ctrl-C, for every command that works long.
 #pragma once
 
 #include <atomic>

@@ -65,6 +65,8 @@ void ExportDraws::for_each_block(const ExportOptions& options, const Sink& sink)
   std::size_t done = 0;
   for (std::size_t k = 0; k < chains(); ++k)
     for (std::size_t first = 0; first < draws_; first += block) {
+      if (options.stop && options.stop->load())
+        throw Error(run_.path.string(), "stopped before the last draw", "start it again", ErrorKind::run);
       const std::size_t count = std::min(block, draws_ - first);
       for (std::size_t i = 0; i < count; ++i) {
         const auto out = std::span(values).subspan(i * d, d);

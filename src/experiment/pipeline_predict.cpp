@@ -35,8 +35,9 @@ constexpr std::size_t kBlockBytes = std::size_t{32} << 20, kMostRows = 4096;
 /// A block of rows goes in, lines of the result come out.
 class RowPredictor {
  public:
-  RowPredictor(const StoredRun& run, std::size_t threads)
-      : run_(run), e_(run.experiment), threads_(threads) {}
+  /// @param stop  may be null
+  RowPredictor(const StoredRun& run, std::size_t threads, const std::atomic<bool>* stop)
+      : run_(run), e_(run.experiment), threads_(threads), stop_(stop) {}
   virtual ~RowPredictor() = default;
 
   virtual experiment::PredictionColumns columns() const = 0;
@@ -48,13 +49,17 @@ class RowPredictor {
   /// The network's outputs for the rows, draw after draw.
   void for_each_draw(const PredictionBlock& rows, const experiment::OutputSink& sink) {
     if (!complete_) complete_ = experiment::complete_draws(e_, *rows.network, run_.path);
-    experiment::for_each_prediction(
-        *rows.network, Part::test, run_.chains, threads_, sink, [](std::size_t) { return true; }, *complete_);
+    const bool all = experiment::for_each_prediction(
+        *rows.network, Part::test, run_.chains, threads_, sink,
+        [this](std::size_t) { return !(stop_ && stop_->load()); }, *complete_);
+    if (!all)
+      throw Error(run_.path.string(), "stopped before the last row", "start it again", ErrorKind::run);
   }
 
   const StoredRun& run_;
   const Experiment& e_;
   const std::size_t threads_;
+  const std::atomic<bool>* const stop_;
 
  private:
   std::optional<experiment::CompleteDraw> complete_;
@@ -62,8 +67,9 @@ class RowPredictor {
 
 class RegressionPredictor final : public RowPredictor {
  public:
-  RegressionPredictor(const StoredRun& run, std::size_t threads, std::vector<double> quantiles)
-      : RowPredictor(run, threads),
+  RegressionPredictor(const StoredRun& run, std::size_t threads, const std::atomic<bool>* stop,
+                      std::vector<double> quantiles)
+      : RowPredictor(run, threads, stop),
         quantiles_(std::move(quantiles)),
         own_sigma_(e_.config.task() == Task::regression),
         draws_(run.draws()) {}
@@ -304,9 +310,9 @@ PredictSummary predict_run(const std::string& directory, const PredictOptions& o
   const auto source = experiment::open_prediction_source(e, options.data);
   std::unique_ptr<RowPredictor> predictor;
   if (e.is_regression())
-    predictor = std::make_unique<RegressionPredictor>(run, threads, options.quantiles);
+    predictor = std::make_unique<RegressionPredictor>(run, threads, options.stop, options.quantiles);
   else
-    predictor = std::make_unique<ClassPredictor>(run, threads);
+    predictor = std::make_unique<ClassPredictor>(run, threads, options.stop);
 
   PredictSummary summary;
   summary.remarks = run.remarks;

@@ -1,6 +1,7 @@
 /// The draws of a run in the formats of other programs.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -22,6 +23,8 @@ struct ExportOptions {
   bool predictive = true;       ///< groups posterior_predictive and observed_data, of the test rows
   bool log_likelihood = false;  ///< group log_likelihood, of the same rows
   int threads = 0;              ///< for predictions; 0: one for each core the process may use
+  /// Set from outside: ends with an Error of kind `run`, and no file is left behind. May be null.
+  const std::atomic<bool>* stop = nullptr;
   std::function<void(const Progress&)> on_progress;  ///< may be empty
 };
 

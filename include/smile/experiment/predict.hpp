@@ -2,6 +2,7 @@
 /// 3).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -27,8 +28,10 @@ struct PredictOptions {
   std::string format;
   /// Of the predictive distribution (regression), each in (0, 1).
   std::vector<double> quantiles{0.05, 0.5, 0.95};
-  int threads = 0;                                   ///< 0: one for each core the process may use
-  bool incomplete = false;                           ///< also from the draws of a run that has not ended
+  int threads = 0;          ///< 0: one for each core the process may use
+  bool incomplete = false;  ///< also from the draws of a run that has not ended
+  /// Set from outside: ends with an Error of kind `run`, and no file is left behind. May be null.
+  const std::atomic<bool>* stop = nullptr;
   std::function<void(const Progress&)> on_progress;  ///< once a block of rows; may be empty
 };
 

@@ -4,13 +4,16 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
+#include <thread>
 
 #include "../pipeline/program.hpp"
 #include "smile/data/npy.hpp"
@@ -346,6 +349,25 @@ TEST_F(PredictClasses, MismatchingColumnsAreRefusedByName) {
   const Outcome label = predict("size,\"wind, from\",kind\n1,east,huge\n");
   EXPECT_EQ(label.status, 2);
   EXPECT_NE(label.error.find("'huge' did not occur"), std::string::npos) << label.error;
+}
+
+TEST_F(Predict, StopsAtCtrlCAndLeavesNothing) {
+  const auto data = path("long.data");
+  const std::string rows = content_of(airfoil());
+  {
+    std::ofstream out(data);
+    for (int i = 0; i < 400; ++i) out << rows;
+  }
+  fs::create_directories(path("stopped"));
+  Program program({"predict", run(), "--data", data, "--out", path("stopped/new.csv"), "--threads", "1"});
+  while (fs::is_empty(path("stopped"))) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  program.send(SIGINT);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(outcome.is_one_line_error()) << outcome.error;
+  EXPECT_NE(outcome.error.find("stopped before the last row"), std::string::npos) << outcome.error;
+  EXPECT_TRUE(fs::is_empty(path("stopped")));
+  fs::remove(data);
 }
 
 TEST_F(Predict, AFileLargerThanMemoryIsStreamed) {
