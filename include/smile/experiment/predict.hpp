@@ -30,7 +30,8 @@ struct PredictOptions {
   std::vector<double> quantiles{0.05, 0.5, 0.95};
   int threads = 0;          ///< 0: one for each core the process may use
   bool incomplete = false;  ///< also from the draws of a run that has not ended
-  /// Set from outside: ends with an Error of kind `run`, and no file is left behind. May be null.
+  /// Set from outside: ends with an Error of kind `run` after the draw under way; no file is left behind. May
+  /// be null.
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const Progress&)> on_progress;  ///< once a block of rows; may be empty
 };
