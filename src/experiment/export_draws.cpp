@@ -56,6 +56,11 @@ std::vector<float> ExportDraws::frozen_values(std::size_t chain) const {
   return values;
 }
 
+void throw_if_stopped(const ExportOptions& options) {
+  if (options.stop && options.stop->load())
+    throw Error("export", "stopped before the last draw", "start it again", ErrorKind::run);
+}
+
 void ExportDraws::for_each_block(const ExportOptions& options, const Sink& sink) const {
   const std::size_t d = dimension();
   const std::size_t block = std::clamp<std::size_t>(kBlockBytes / (d * sizeof(float)), 1, draws_);
@@ -65,8 +70,7 @@ void ExportDraws::for_each_block(const ExportOptions& options, const Sink& sink)
   std::size_t done = 0;
   for (std::size_t k = 0; k < chains(); ++k)
     for (std::size_t first = 0; first < draws_; first += block) {
-      if (options.stop && options.stop->load())
-        throw Error(run_.path.string(), "stopped before the last draw", "start it again", ErrorKind::run);
+      throw_if_stopped(options);
       const std::size_t count = std::min(block, draws_ - first);
       for (std::size_t i = 0; i < count; ++i) {
         const auto out = std::span(values).subspan(i * d, d);

@@ -65,4 +65,7 @@ void export_safetensors(const ExportDraws& draws, const ExportOptions& options,
 void export_torch(const ExportDraws& draws, const ExportOptions& options, const std::filesystem::path& path);
 void export_csv(const ExportDraws& draws, const ExportOptions& options, const std::filesystem::path& path);
 
+/// Between pieces of work. @throws Error of kind `run` where `options.stop` is set
+void throw_if_stopped(const ExportOptions& options);
+
 }  // namespace smile::experiment

@@ -197,6 +197,7 @@ class Predictive {
     std::vector<std::int64_t> classes(threads_ * n);
     std::vector<double> log_sigmas(threads_);
     for (std::size_t begin = 0; begin < places.size(); begin += threads_) {
+      experiment::throw_if_stopped(options_);
       const std::size_t count = std::min(threads_, places.size() - begin);
       const std::vector<std::size_t> start{chain, first + begin, 0}, lengths{count, n};
       const std::vector<std::size_t> all{1, count, n};

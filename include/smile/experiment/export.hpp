@@ -23,8 +23,8 @@ struct ExportOptions {
   bool predictive = true;       ///< groups posterior_predictive and observed_data, of the test rows
   bool log_likelihood = false;  ///< group log_likelihood, of the same rows
   int threads = 0;              ///< for predictions; 0: one for each core the process may use
-  /// Set from outside: ends with an Error of kind `run` at the end of a block of draws; no unfinished file is
-  /// left behind. May be null.
+  /// Set from outside: ends with an Error of kind `run` after a few draws; no unfinished file is left
+  /// behind. May be null.
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const Progress&)> on_progress;  ///< may be empty
 };
