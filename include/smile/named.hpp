@@ -17,8 +17,10 @@ namespace smile {
 template <class E>
 struct Alternative {
   E value;
-  std::string_view name;      ///< canonical spelling, of configurations, files and messages
-  std::string_view doc = {};  ///< a line for lists, where the name does not say it
+  std::string_view name;        ///< canonical spelling, of configurations, files and messages
+  std::string_view doc = {};    ///< a line for lists, where the name does not say it
+  std::string_view alias = {};  ///< another spelling that is read, never written
+  bool torch = false;           ///< needs LibTorch (smile::torch)
 };
 
 /// Specialised beside each enumeration that has names.
@@ -33,7 +35,7 @@ constexpr std::string_view name_of(E value) {
   return {};
 }
 
-/// The alternative of that spelling (letter case counts), or none.
+/// The alternative of that canonical spelling (letter case counts), or none.
 template <class E>
 constexpr std::optional<E> parse_name(std::string_view name) {
   for (const Alternative<E>& alternative : Named<E>::all)

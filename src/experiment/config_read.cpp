@@ -88,6 +88,11 @@ class Reader {
     // Bounds are far below 2^53 or 9e18, where the rounding of this conversion does not matter.
     check_range(node, static_cast<double>(value));
   }
+  void read(const YAML::Node& node, std::uint64_t& value) const {
+    std::int64_t whole = 0;
+    read(node, whole);  // Ranges of counts begin at 0 or 1.
+    value = static_cast<std::uint64_t>(whole);
+  }
   void read(const YAML::Node& node, double& value) const {
     if (!plain(node) || !parse(node.Scalar(), value)) refuse(node, "not a number");
     check_range(node, value);
@@ -95,7 +100,7 @@ class Reader {
   void read(const YAML::Node& node, std::string& value) const {
     if (!node.IsScalar()) refuse(node, "not a single text");
     value = node.Scalar();
-    if (!key_.choices.empty()) {
+    if (!key_.alternatives().empty()) {
       value = chosen(node, value);
     } else if (value.empty()) {
       refuse(node, "empty");
@@ -113,7 +118,7 @@ class Reader {
     for (const YAML::Node& element : node) {
       T value{};
       read(element, value);
-      if (!key_.choices.empty() && std::find(values.begin(), values.end(), value) != values.end()) {
+      if (!key_.alternatives().empty() && std::find(values.begin(), values.end(), value) != values.end()) {
         throw Error(where_, shown_value(element) + " is listed twice", "name each once");
       }
       values.push_back(std::move(value));
@@ -179,17 +184,17 @@ class Reader {
 
   std::string chosen(const YAML::Node& node, const std::string& text) const {
     const std::string word = lower_case(text);
-    for (const Choice& choice : key_.choices) {
+    for (const Choice& choice : key_.alternatives()) {
       bool match = lower_case(choice.name) == word;
       for (const std::string_view alias : choice.aliases) match = match || lower_case(alias) == word;
       if (!match) continue;
       if (choice.torch && !is_available(choice)) {
         throw Error(where_, "`" + std::string(choice.name) + "` is not available in this build",
-                    "configure with -DSMILE_TORCH=ON, or use one of " + choices_text(key_.choices));
+                    "configure with -DSMILE_TORCH=ON, or use one of " + choices_text(key_.alternatives()));
       }
       if (!choice.available) {
         throw Error(where_, "`" + std::string(choice.name) + "` is not available in this build",
-                    "use one of " + choices_text(key_.choices));
+                    "use one of " + choices_text(key_.alternatives()));
       }
       // The alias of a sampler stays: which sampler it means depends on other keys.
       const bool keep = key_.path == "training.sampler.name" && lower_case(choice.name) != word;
@@ -197,7 +202,7 @@ class Reader {
     }
     const Choice* nearest = nullptr;
     std::size_t least = std::max<std::size_t>(2, text.size() / 3) + 1;
-    for (const Choice& choice : key_.choices) {
+    for (const Choice& choice : key_.alternatives()) {
       const std::size_t distance = edit_distance(choice.name, text);
       if (is_available(choice) && distance < least) {
         least = distance;
@@ -206,7 +211,7 @@ class Reader {
     }
     const std::string hint =
         nearest ? "did you mean `" + std::string(nearest->name) + "`? allowed: " : "allowed: ";
-    throw Error(where_, shown_value(node) + " is not known", hint + choices_text(key_.choices));
+    throw Error(where_, shown_value(node) + " is not known", hint + choices_text(key_.alternatives()));
   }
 
   const Key& key_;
@@ -451,24 +456,35 @@ void Walker::unknown_key(const YAML::Node& mapping, const std::string& prefix, c
 void assign(const Key& key, const YAML::Node& value, const std::string& place, Config& config) {
   const Reader reader(key, place);
   std::visit(
-      [&](auto at) {
-        auto& member = *at(config);
-        using T = std::decay_t<decltype(member)>;
-        constexpr bool kOptional = requires(T t) {
-          t.reset();
-        };
-        if constexpr (std::is_same_v<T, std::string>) {
-          if (value.IsNull() && !key.null_word.empty()) {
-            member = key.null_word;
-            return;
-          }
-        }
-        if constexpr (!kOptional) {
+      [&](const auto& at) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(at)>, NamedMember>) {
+          if (value.IsNull() && !key.null_word.empty()) return at.set(config, {key.null_word});
           if (value.IsNull()) reader.refuse_null();
+          std::vector<std::string> names(1);
+          if (at.list)
+            reader.read(value, names);
+          else
+            reader.read(value, names.front());
+          at.set(config, std::vector<std::string_view>(names.begin(), names.end()));
+        } else {
+          auto& member = *at(config);
+          using T = std::decay_t<decltype(member)>;
+          constexpr bool kOptional = requires(T t) {
+            t.reset();
+          };
+          if constexpr (std::is_same_v<T, std::string>) {
+            if (value.IsNull() && !key.null_word.empty()) {
+              member = key.null_word;
+              return;
+            }
+          }
+          if constexpr (!kOptional) {
+            if (value.IsNull()) reader.refuse_null();
+          }
+          reader.read(value, member);
         }
-        reader.read(value, member);
       },
-      key.slot);
+      key.member.slot);
 }
 
 }  // namespace smile::schema

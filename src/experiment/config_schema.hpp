@@ -3,25 +3,38 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "smile/experiment/config.hpp"
+#include "smile/named.hpp"
 
 namespace smile::schema {
 
 /// Where a key's value lives in a Config; its type is the key's type.
 template <class T>
 using At = T* (*)(Config&);
+
+/// A member that is one of some named alternatives, or a list of them, seen through its names.
+struct NamedMember {
+  bool list = false;
+  std::function<std::vector<std::string_view>(const Config&)> names;
+  /// @param names  canonical spellings; one where it is no list
+  std::function<void(Config&, const std::vector<std::string_view>& names)> set;
+};
 using Slot =
-    std::variant<At<bool>, At<std::int64_t>, At<double>, At<std::string>, At<std::optional<bool>>,
-                 At<std::optional<std::int64_t>>, At<std::optional<double>>, At<std::optional<std::string>>,
-                 At<std::vector<std::string>>, At<std::vector<std::int64_t>>, At<std::vector<double>>,
-                 At<std::optional<std::vector<std::string>>>>;
+    std::variant<At<bool>, At<std::int64_t>, At<std::uint64_t>, At<double>, At<std::string>,
+                 At<std::optional<bool>>, At<std::optional<std::int64_t>>, At<std::optional<double>>,
+                 At<std::optional<std::string>>, At<std::vector<std::string>>, At<std::vector<std::int64_t>>,
+                 At<std::vector<double>>, At<std::optional<std::vector<std::string>>>, NamedMember>;
 
 /// Bounds of a number, or of every element of a list of numbers.
 struct Range {
@@ -40,6 +53,16 @@ struct Choice {
   bool torch = false;                          ///< needs LibTorch (smile::torch)
 };
 using Choices = std::vector<Choice>;
+/// All alternatives of an enumeration with names.
+template <class E>
+Choices choices_of() {
+  Choices choices;
+  for (const Alternative<E>& one : Named<E>::all)
+    choices.push_back({one.name, one.doc, true,
+                       one.alias.empty() ? std::vector<std::string_view>{} : std::vector{one.alias},
+                       one.torch});
+  return choices;
+}
 /// Whether this build has it, LibTorch considered.
 bool is_available(const Choice& choice);
 
@@ -49,16 +72,69 @@ struct Condition {
   bool (*holds)(const Config&);
 };
 
+/// The slot of a member, and the alternatives where its type has names.
+struct Member {
+  Slot slot;
+  Choices choices = {};
+
+  Member() = default;
+  template <class T>
+  Member(T* (*at)(Config&)) : slot(at) {}  // NOLINT: a member stands for itself
+  /// An enumeration with names.
+  template <class E>
+  requires std::is_enum_v<E> Member(E* (*at)(Config&))  // NOLINT
+      : slot(NamedMember{false, [at](const Config& c) { return std::vector{name_of(*value(at, c))}; },
+                         [at](Config& c, const auto& names) { *at(c) = *parse_name<E>(names.front()); }}),
+        choices(choices_of<E>()) {}
+  /// A list of them.
+  template <class E>
+  requires std::is_enum_v<E> Member(std::vector<E>* (*at)(Config&))  // NOLINT
+      : slot(NamedMember{true,
+                         [at](const Config& c) {
+                           std::vector<std::string_view> names;
+                           for (const E one : *value(at, c)) names.push_back(name_of(one));
+                           return names;
+                         },
+                         [at](Config& c, const auto& names) {
+                           at(c)->clear();
+                           for (const std::string_view name : names) at(c)->push_back(*parse_name<E>(name));
+                         }}),
+        choices(choices_of<E>()) {}
+  /// A truth value whose two sides have names.
+  Member(bool* (*at)(Config&), Choice no, Choice yes)
+      : slot(NamedMember{
+            false,
+            [at, no = no.name, yes = yes.name](const Config& c) {
+              return std::vector{*value(at, c) ? yes : no};
+            },
+            [at, yes = yes.name](Config& c, const auto& names) { *at(c) = names.front() == yes; }}),
+        choices{std::move(no), std::move(yes)} {}
+
+  /// The same with more alternatives, which this program knows by name only and refuses.
+  Member and_unavailable(std::initializer_list<std::string_view> names) && {
+    for (const std::string_view name : names) choices.push_back({name, "", false});
+    return std::move(*this);
+  }
+
+ private:
+  template <class T>
+  static const T* value(T* (*at)(Config&), const Config& config) {
+    return at(const_cast<Config&>(config));  // The slot only hands out the address.
+  }
+};
+
 struct Key {
   std::string_view path;
-  Slot slot;
+  Member member;
   std::string_view doc;
   Condition when{"", [](const Config&) { return true; }};
   Range range = {};
-  Choices choices = {};
+  Choices choices = {};             ///< of a text; those of an enumeration come with the member
   std::string_view null_word = {};  ///< what stands for "no value" beside null, e.g. "auto"
   std::string_view authors = {};    ///< value under `compat: authors`, as YAML text
   bool required = false;
+
+  const Choices& alternatives() const { return choices.empty() ? member.choices : choices; }
 };
 
 /// All keys, sections together, in the order in which they are written.

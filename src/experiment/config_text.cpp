@@ -17,6 +17,9 @@ std::string text_of(bool value) {
 std::string text_of(std::int64_t value) {
   return std::to_string(value);
 }
+std::string text_of(std::uint64_t value) {
+  return std::to_string(value);
+}
 
 std::string text_of(double value) {
   if (std::isinf(value)) return value > 0 ? ".inf" : "-.inf";
@@ -80,6 +83,21 @@ struct IsVector : std::false_type {};
 template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
 
+/// Whether a slot is a member seen through names.
+template <class At>
+constexpr bool kNamed = std::is_same_v<std::decay_t<At>, NamedMember>;
+/// The type of the member that a slot hands out; NamedMember for one seen through names.
+template <class At>
+struct MemberType {
+  using type = NamedMember;
+};
+template <class T>
+struct MemberType<T* (*)(Config&)> {
+  using type = T;
+};
+template <class At>
+using MemberOf = typename MemberType<std::decay_t<At>>::type;
+
 template <class T>
 std::string number_words(const Range& range, std::string one, bool list) {
   const auto text = [](double bound) {
@@ -107,36 +125,50 @@ std::string number_words(const Range& range, std::string one, bool list) {
 
 std::string value_text(const Key& key, const Config& config) {
   return std::visit(
-      [&](auto at) {
-        const auto& value = *at(const_cast<Config&>(config));  // The slot only hands out the address.
-        using T = std::decay_t<decltype(value)>;
-        if constexpr (IsOptional<T>::value) {
-          if (value) return text_of(*value);
-          return std::string(key.null_word.empty() ? "null" : key.null_word);
+      [&](const auto& at) {
+        if constexpr (kNamed<decltype(at)>) {
+          const auto names = at.names(config);
+          std::vector<std::string> texts(names.begin(), names.end());
+          return at.list ? text_of(texts) : text_of(texts.front());
         } else {
-          return text_of(value);
+          const auto& value = *at(const_cast<Config&>(config));  // The slot only hands out the address.
+          using T = std::decay_t<decltype(value)>;
+          if constexpr (IsOptional<T>::value) {
+            if (value) return text_of(*value);
+            return std::string(key.null_word.empty() ? "null" : key.null_word);
+          } else {
+            return text_of(value);
+          }
         }
       },
-      key.slot);
+      key.member.slot);
 }
 
 bool is_null(const Key& key, const Config& config) {
   return std::visit(
-      [&](auto at) {
-        const auto& value = *at(const_cast<Config&>(config));
-        if constexpr (IsOptional<std::decay_t<decltype(value)>>::value) return !value.has_value();
-        return false;
+      [&](const auto& at) {
+        if constexpr (kNamed<decltype(at)>)
+          return false;
+        else {
+          const auto& value = *at(const_cast<Config&>(config));
+          if constexpr (IsOptional<std::decay_t<decltype(value)>>::value) return !value.has_value();
+          return false;
+        }
       },
-      key.slot);
+      key.member.slot);
 }
 
 bool is_list(const Key& key) {
   return std::visit(
-      [](auto at) {
-        using T = std::decay_t<decltype(*at(std::declval<Config&>()))>;
-        return IsVector<T>::value || std::is_same_v<T, std::optional<std::vector<std::string>>>;
+      [](const auto& at) {
+        if constexpr (kNamed<decltype(at)>) {
+          return at.list;
+        } else {
+          using T = MemberOf<decltype(at)>;
+          return IsVector<T>::value || std::is_same_v<T, std::optional<std::vector<std::string>>>;
+        }
       },
-      key.slot);
+      key.member.slot);
 }
 
 bool is_available(const Choice& choice) {
@@ -155,12 +187,13 @@ std::string choices_text(const Choices& choices, bool all_builds) {
 
 std::string allowed_text(const Key& key, bool all_builds) {
   std::string words = std::visit(
-      [&](auto at) -> std::string {
-        using T = std::decay_t<decltype(*at(std::declval<Config&>()))>;
-        const bool named = !key.choices.empty();
+      [&](const auto& at) -> std::string {
+        using T = MemberOf<decltype(at)>;
+        const bool named = !key.alternatives().empty();
         if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::optional<bool>>)
           return "true or false";
-        if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::optional<std::int64_t>>) {
+        if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::uint64_t> ||
+                      std::is_same_v<T, std::optional<std::int64_t>>) {
           return number_words<T>(key.range, "an integer", false);
         }
         if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::optional<double>>) {
@@ -173,14 +206,16 @@ std::string allowed_text(const Key& key, bool all_builds) {
           return number_words<T>(key.range, "a list of numbers", true);
         if constexpr (std::is_same_v<T, std::vector<std::string>> ||
                       std::is_same_v<T, std::optional<std::vector<std::string>>>) {
-          return named ? "a list of " + choices_text(key.choices, all_builds) : "a list of texts";
+          return named ? "a list of " + choices_text(key.alternatives(), all_builds) : "a list of texts";
         }
-        return named ? "one of " + choices_text(key.choices, all_builds) : "a text";
+        if constexpr (kNamed<decltype(at)>) {
+          if (at.list) return "a list of " + choices_text(key.alternatives(), all_builds);
+        }
+        return named ? "one of " + choices_text(key.alternatives(), all_builds) : "a text";
       },
-      key.slot);
-  const bool nullable = std::visit(
-      [](auto at) { return IsOptional<std::decay_t<decltype(*at(std::declval<Config&>()))>>::value; },
-      key.slot);
+      key.member.slot);
+  const bool nullable =
+      std::visit([](const auto& at) { return IsOptional<MemberOf<decltype(at)>>::value; }, key.member.slot);
   if (nullable) words += key.null_word.empty() ? ", or null" : ", or `" + std::string(key.null_word) + "`";
   return words;
 }

@@ -19,7 +19,7 @@ using schema::Key;
 constexpr std::size_t kMostPoints = 100'000;
 
 /// One value of one axis of the product.
-struct Alternative {
+struct Option {
   std::vector<Setting> settings;
   std::string label;
 };
@@ -27,7 +27,7 @@ struct Alternative {
 /// One key (or one section given as a list of mappings) with its alternatives.
 struct Axis {
   std::string path;
-  std::vector<Alternative> alternatives;
+  std::vector<Option> alternatives;
 };
 
 std::string last_step(const std::string& path) {
@@ -102,16 +102,16 @@ class SweepReader final : public schema::Walker {
     Axis axis{path, {}};
     for (const YAML::Node& element : value) {
       check(element, path);
-      Alternative alternative;
+      Option alternative;
       collect(element, path, place, alternative.settings);
       axis.alternatives.push_back(std::move(alternative));
     }
     // Named by the keys in which the alternatives differ.
     std::map<std::string, std::set<std::string>> values;
-    for (const Alternative& alternative : axis.alternatives) {
+    for (const Option& alternative : axis.alternatives) {
       for (const Setting& setting : alternative.settings) values[setting.key].insert(setting.value);
     }
-    for (Alternative& alternative : axis.alternatives) {
+    for (Option& alternative : axis.alternatives) {
       for (const Setting& setting : alternative.settings) {
         if (values[setting.key].size() < 2) continue;
         if (!alternative.label.empty()) alternative.label += ',';
@@ -147,14 +147,14 @@ class SweepReader final : public schema::Walker {
     axes.resize(before);
   }
 
-  static Alternative one(const std::string& path, const YAML::Node& value, const std::string& place) {
+  static Option one(const std::string& path, const YAML::Node& value, const std::string& place) {
     return {{{path, schema::flow_text(value), place}}, label_of(value)};
   }
 
   void add(Axis axis, const std::string& where) {
     if (axis.alternatives.empty()) throw Error(where, "the list is empty", "write at least one value");
     std::set<std::string> texts;
-    for (const Alternative& alternative : axis.alternatives) {
+    for (const Option& alternative : axis.alternatives) {
       std::string text;
       for (const Setting& setting : alternative.settings) text += setting.key + "=" + setting.value + "\n";
       if (!texts.insert(text).second) {
@@ -204,7 +204,7 @@ std::vector<SweepPoint> parse_sweep(const std::string& text, const std::string& 
     for (const Axis& axis : axes) {
       // The last axis varies fastest.
       block /= axis.alternatives.size();
-      const Alternative& alternative = axis.alternatives[i / block % axis.alternatives.size()];
+      const Option& alternative = axis.alternatives[i / block % axis.alternatives.size()];
       point.settings.insert(point.settings.end(), alternative.settings.begin(), alternative.settings.end());
       if (axis.alternatives.size() == 1) continue;
       if (!point.name.empty()) point.name += ',';
