@@ -111,8 +111,8 @@ void ChainRunner::begin(std::optional<Checkpoint> checkpoint) {
     if (!file->remark().empty()) remarks_.push_back(file->remark());
   trace_interval_ = std::max<std::uint64_t>(1, (record_.total_steps + kTraceRows - 1) / kTraceRows);
   // No common factor, or the trace would show too many steps whose ΔE was measured in another way.
-  while (options_.audit_interval > 0 && std::gcd(trace_interval_, options_.audit_interval) != 1)
-    ++trace_interval_;
+  audit_interval_ = setup_.sampler->audit_interval();
+  while (audit_interval_ > 0 && std::gcd(trace_interval_, audit_interval_) != 1) ++trace_interval_;
   live_.total = record_.total_steps;
   live_.warmup = record_.warmup_steps;
   publish(record_.step);
@@ -126,7 +126,7 @@ ChainRecord ChainRunner::run(const std::function<bool()>& stop) {
     const std::uint64_t t = record_.step + 1;
     const StepReport report = setup_.sampler->step(*setup_.target, normals_, t);
     record_.step = t;
-    const bool audit = options_.audit_interval > 0 && t % options_.audit_interval == 0;
+    const bool audit = audit_interval_ > 0 && t % audit_interval_ == 0;
     record_.monitor.add(report, t <= record_.warmup_steps, audit);
     store(report, t);
     if (t % trace_interval_ == 0 || t == record_.total_steps) trace(report, t);

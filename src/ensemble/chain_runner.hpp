@@ -54,7 +54,7 @@ class ChainRunner {
   std::vector<std::string> remarks_;
   std::optional<DrawsWriter> draws_, warmup_draws_;
   std::optional<TextAppender> trace_, monitor_, draws_trace_;
-  std::uint64_t trace_interval_ = 1;
+  std::uint64_t trace_interval_ = 1, audit_interval_ = 0;
   VelocityMemory velocity_;
   ChainVector velocity_now_;
   std::vector<float> rounded_;  // a draw in half precision

@@ -98,9 +98,10 @@ std::variant<MicrocanonicalOptions, LangevinOptions, SghmcOptions> sampler_of(co
   return options;
 }
 
-std::uint64_t gradients_of(const AnalyticMethod& method) {
-  if (!method.name.ends_with("smile-naive") && method.name != "mclmc") return 1;
-  return std::uint64_t(gradients_per_step(method.integrator)) + (method.energy == EnergyMode::fresh ? 1 : 0);
+/// New gradients of one step.
+std::uint64_t gradients_per_step(const AnalyticMethod& method) {
+  return std::visit([](const auto& options) { return gradients_of(options, 1); },
+                    sampler_of(method, method.step_sizes.front(), 1));
 }
 
 std::string name_of(Integrator integrator) {
@@ -123,7 +124,7 @@ std::vector<AnalyticCell> cells_of(const AnalyticConfig& config) {
     AnalyticCell cell = kind;
     const AnalyticMethod& method = config.methods[cell.method];
     cell.steps = std::max<std::uint64_t>(
-        1, config.equal_gradients ? config.steps / gradients_of(method) : config.steps);
+        1, config.equal_gradients ? config.steps / gradients_per_step(method) : config.steps);
     for (double length : method.decoherence_lengths)
       for (double step : method.step_sizes) {
         cell.points.emplace_back();

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiment/make_sampler.hpp"
 #include "smile/data/draws.hpp"
 #include "smile/experiment/estimate.hpp"
-#include "smile/experiment/sampler_factory.hpp"
 
 namespace smile {
 namespace {
@@ -23,14 +23,12 @@ double chain_vectors(const SamplerConfig& sampler) {
 constexpr double kMemberVectors = 8, kCheckpointVectors = 3 * 7;
 constexpr double kProgramBytes = 32e6;
 
-/// New gradients in a step (spec 1.5, 1.9).
-double gradients_per_step(const SamplerConfig& sampler, bool warmup) {
-  if (sampler.name == "adasghmc" || sampler.name == "rmsprop-sghmc") return warmup ? 2 : 1;
-  if (!sampler.is_stochastic_microcanonical() && sampler.name != "mclmc") return 1;
-  double gradients = 1;
-  if (sampler.integrator == "mclachlan") gradients = 2;
-  if (sampler.integrator == "three-stage") gradients = 3;
-  return gradients + (sampler.is_stochastic() && sampler.energy == "fresh" ? 1 : 0);
+/// New gradients of a chain's steps, as the sampler's own definition counts them.
+std::uint64_t gradients_of_chain(const SamplerConfig& sampler, std::uint64_t steps) {
+  if (sampler.is_stochastic_microcanonical())
+    return gradients_of(experiment::microcanonical_of(sampler), steps);
+  if (sampler.name == "mclmc") return gradients_of(experiment::mclmc_of(sampler), steps);
+  return gradients_of(experiment::gradient_step_of(sampler), steps);
 }
 
 void estimate_space(const Config& config, const RunSize& size, std::uint64_t warmup_draws,
@@ -101,9 +99,7 @@ RunEstimate estimate_run(const Config& config, const RunSize& size, int threads)
   const std::uint64_t stored = (lengths.plan.sampling_steps + lengths.thinning - 1) / lengths.thinning;
   estimate.stored_per_chain =
       stored - std::min<std::uint64_t>(stored, static_cast<std::uint64_t>(sampler.burn_in));
-  estimate.gradients_per_chain = static_cast<std::uint64_t>(
-      gradients_per_step(sampler, true) * static_cast<double>(lengths.plan.warmup_steps) +
-      gradients_per_step(sampler, false) * static_cast<double>(lengths.plan.sampling_steps));
+  estimate.gradients_per_chain = gradients_of_chain(sampler, estimate.steps_per_chain);
   estimate.chains_at_once =
       static_cast<std::size_t>(std::min<std::int64_t>(sampler.n_chains, std::max(threads, 1)));
   estimate_space(config, size, (lengths.plan.warmup_steps + lengths.thinning - 1) / lengths.thinning,

@@ -101,6 +101,19 @@ inline GradientStepOptions gradient_step_of(const SamplerConfig& config) {
           schedule_of(config.scheduler_config_samp)};
 }
 
+inline MclmcOptions mclmc_of(const SamplerConfig& config) {
+  MclmcOptions options;
+  options.integrator = integrator_of(config);
+  options.guard = guard_of(config);
+  options.tuner.step_size_init = config.step_size_init;
+  options.tuner.desired_energy_var_start = config.desired_energy_var_start;
+  options.tuner.desired_energy_var_end = config.desired_energy_var_end;
+  options.tuner.trust_in_estimate = config.trust_in_estimate;
+  options.tuner.num_effective_samples = config.num_effective_samples;
+  options.tuner.diagonal_preconditioning = config.diagonal_preconditioning;
+  return options;
+}
+
 template <class Vector>
 std::unique_ptr<Sampler<Vector>> make_sampler_of(const SamplerConfig& config, const SamplingPlan& plan,
                                                  std::size_t observations) {
@@ -115,18 +128,7 @@ std::unique_ptr<Sampler<Vector>> make_sampler_of(const SamplerConfig& config, co
     return std::make_unique<MicrocanonicalSampler<Vector>>(microcanonical_of(config), plan);
   }
   if constexpr (std::is_same_v<Vector, HostVector<typename Vector::value_type>>) {
-    if (config.name == "mclmc") {
-      MclmcOptions options;
-      options.integrator = integrator_of(config);
-      options.guard = guard_of(config);
-      options.tuner.step_size_init = config.step_size_init;
-      options.tuner.desired_energy_var_start = config.desired_energy_var_start;
-      options.tuner.desired_energy_var_end = config.desired_energy_var_end;
-      options.tuner.trust_in_estimate = config.trust_in_estimate;
-      options.tuner.num_effective_samples = config.num_effective_samples;
-      options.tuner.diagonal_preconditioning = config.diagonal_preconditioning;
-      return std::make_unique<MclmcSampler<Vector>>(options, plan);
-    }
+    if (config.name == "mclmc") return std::make_unique<MclmcSampler<Vector>>(mclmc_of(config), plan);
   }
   if (config.name == "sghmc") {
     SghmcOptions options{gradient_step_of(config)};

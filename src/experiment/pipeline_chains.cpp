@@ -26,10 +26,8 @@ bool sample(const Experiment& e, const RunDirectory& directory, const RunOptions
   ensemble.digest = fmt::format("{}data checksum: {}\n", to_yaml(e.config), e.info.checksum);
   if (sampler.is_stochastic_microcanonical() && sampler.step_size_rule == "energy")
     ensemble.adapted_from = sampler.step_size;
-  if (sampler.is_stochastic_microcanonical() && sampler.step_size_rule == "turn") {
+  if (sampler.is_stochastic_microcanonical() && sampler.step_size_rule == "turn")
     ensemble.turn_angle = sampler.turn_angle;
-    ensemble.audit_interval = 50;
-  }
   ensemble.stop = options.stop;
   ensemble.on_progress = options.on_progress;
   ensemble.on_message = [&](const std::string& text) { remark(options, directory, text); };

@@ -133,6 +133,7 @@ class DeviceSampler final : public Sampler<ChainVector> {
   }
   std::uint64_t warmup_steps() const override { return sampler_->warmup_steps(); }
   std::uint64_t total_steps() const override { return sampler_->total_steps(); }
+  std::uint64_t audit_interval() const override { return sampler_->audit_interval(); }
   void serialise(Archive& archive) override {
     const TensorVector::OnDevice scope(device_);
     sampler_->serialise(archive);

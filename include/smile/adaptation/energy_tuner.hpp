@@ -14,7 +14,7 @@ enum class AdaptionBalance { paper, symmetric };
 struct EnergyTunerOptions {
   double reset_prob = 0.98;         ///< 1 − κ, in (0, 1]; 1 switches the guardrail off
   double adaption_prob = 0.1;       ///< a, in [0, 1); 0 switches the adaptation of the step size off
-  double adaption_strength = 0.02;  ///< in (0, 1)
+  double adaption_strength = 0.02;  ///< in [0, 1); 0: only a step that is not finite moves the step size
   double smoothing_factor = 0.01;   ///< β, in (0, 1]
   QuantileRule quantile = QuantileRule::exact;
   VarianceFloor variance_floor = VarianceFloor::relative;

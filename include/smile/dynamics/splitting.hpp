@@ -38,6 +38,12 @@ inline const std::vector<Substep>& splitting(Integrator integrator) {
   return mclachlan;
 }
 
+/// Whether the first substep is a momentum update, which takes the gradient carried from the step before; the
+/// others have no use for one.
+inline bool opens_with_momentum(Integrator integrator) {
+  return splitting(integrator).front().kind == Substep::momentum;
+}
+
 /// Gradients that a step evaluates: one for every B but a first one, which takes the carried gradient.
 inline int gradients_per_step(Integrator integrator) {
   switch (integrator) {

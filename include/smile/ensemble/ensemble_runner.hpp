@@ -46,8 +46,6 @@ struct EnsembleOptions {
   double checkpoint_seconds = 10;
   bool resume = false;  ///< go on from the checkpoints that are there
   std::string digest;   ///< identifies configuration and data; another one is refused on resume
-  std::uint64_t audit_interval =
-      0;  ///< every how many steps ΔE is measured with one batch throughout; 0: never
   std::optional<double> adapted_from;  ///< warn where the step size left [0.01, 100] times this
   std::optional<double> turn_angle;    ///< warn where the mean angle of sampling left [1/2, 2] times this
   const std::atomic<bool>* stop = nullptr;           ///< set from outside: finish the step, write checkpoints

@@ -18,6 +18,11 @@ struct GradientStepOptions {
   Schedule warmup_schedule, sampling_schedule;  ///< constant kinds take `step_size`
 };
 
+/// New gradients of steps 1 … n: one a step, in warm-up too.
+constexpr std::uint64_t gradients_of(const GradientStepOptions&, std::uint64_t steps) {
+  return steps;
+}
+
 template <class Scalar>
 struct ScheduledStep {
   Scalar step_size;

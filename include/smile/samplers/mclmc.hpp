@@ -30,6 +30,11 @@ struct MclmcOptions {
   std::optional<Fixed> fixed;
 };
 
+/// New gradients of steps 1 … n, where none is refused.
+inline std::uint64_t gradients_of(const MclmcOptions& options, std::uint64_t steps) {
+  return steps * std::uint64_t(gradients_per_step(options.integrator));
+}
+
 /// Each step is O_{ε/2} · (splitting step) · O_{ε/2}. A refused (non-finite) step turns back and draws a new
 /// direction.
 template <class Vector>

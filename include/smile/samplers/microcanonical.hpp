@@ -55,6 +55,26 @@ struct MicrocanonicalOptions {
   ResetGradient reset_gradient = ResetGradient::restored;
 };
 
+/// Steps between two that measure ΔE with one batch throughout, where anything does (rule turn; spec 1.13).
+inline constexpr std::uint64_t kAuditInterval = 50;
+
+/// Of the sampler with these options; 0: no step is such a one.
+inline std::uint64_t audit_interval(const MicrocanonicalOptions& options) {
+  return options.rule == StepSizeRule::turn ? kAuditInterval : 0;
+}
+
+/// New gradients of steps 1 … n, where none is refused. A step that asks for its own batch at its start
+/// (energy fresh, and every audit) evaluates one more where the splitting opens with a momentum update.
+inline std::uint64_t gradients_of(const MicrocanonicalOptions& options, std::uint64_t steps) {
+  std::uint64_t anew = 0;
+  if (options.energy == EnergyMode::fresh)
+    anew = steps;
+  else if (const std::uint64_t interval = audit_interval(options); interval > 0)
+    anew = steps / interval;
+  if (!opens_with_momentum(options.integrator)) anew = 0;
+  return steps * std::uint64_t(gradients_per_step(options.integrator)) + anew;
+}
+
 template <class Vector>
 class MicrocanonicalSampler final : public Sampler<Vector> {
  public:
@@ -145,6 +165,7 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
   }
   std::uint64_t warmup_steps() const override { return plan_.warmup_steps; }
   std::uint64_t total_steps() const override { return plan_.warmup_steps + plan_.sampling_steps; }
+  std::uint64_t audit_interval() const override { return smile::audit_interval(options_); }
 
   /// The state behind the position, for tests and logs.
   const IsokineticState<Vector>& state() const { return state_; }
@@ -196,11 +217,8 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
     }
   }
 
-  /// Every 50th step of the turning-angle rule measures ΔE with one batch throughout, as a safety net (1.13).
-  bool is_audit(std::uint64_t t) const { return options_.rule == StepSizeRule::turn && t % 50 == 0; }
-  bool opens_with_momentum() const {
-    return splitting(options_.integrator).front().kind == Substep::momentum;
-  }
+  bool is_audit(std::uint64_t t) const { return audit_interval() > 0 && t % audit_interval() == 0; }
+  bool opens_with_momentum() const { return smile::opens_with_momentum(options_.integrator); }
   bool carries_gradient() const { return options_.energy == EnergyMode::carried && opens_with_momentum(); }
   /// Where the splitting ends with a position update, L at the end point costs an evaluation of its own, made
   /// only for those who look at ΔE.

@@ -72,6 +72,9 @@ class Sampler {
   /// Steps before the first that may be stored; may exceed the plan's by re-tuning (spec 1.10).
   virtual std::uint64_t warmup_steps() const = 0;
   virtual std::uint64_t total_steps() const = 0;
+  /// Every how many steps ΔE is measured with one batch throughout, as a safety net (spec 1.13): the ΔE of
+  /// such a step is another quantity than that of the others. 0: never.
+  virtual std::uint64_t audit_interval() const { return 0; }
   /// Everything needed to go on bit for bit.
   virtual void serialise(Archive& archive) = 0;
   /// A copy of the velocity direction, ‖u‖ = 1 (or 0), for monitors; false where the dynamics have none.

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "smile/adaptation/energy_tuner.hpp"
 #include "smile/adaptation/schedule.hpp"
+#include "smile/random/stream.hpp"
 #include "support/vectors.hpp"
 
 namespace smile {
@@ -109,6 +111,21 @@ TEST(TunerReplay, every_case) {
       EXPECT_EQ(clipped, test::numbers(expected["clipped_steps"]));
     }
   }
+}
+
+/// A strength of 0 is allowed: comparisons then move nothing, and a step that is not finite halves all the
+/// same.
+TEST(EnergyTuner, of_strength_0_halves_after_steps_that_are_not_finite_only) {
+  EnergyTunerOptions options;
+  options.adaption_strength = 0;
+  EnergyTuner tuner(options, 0.3);
+  Stream stream({5, 0, Purpose::noise});
+  for (int i = 0; i < 500; ++i) {
+    tuner.observe(stream.normal(), true);
+    ASSERT_EQ(tuner.step_size(), 0.3);
+  }
+  tuner.observe(std::numeric_limits<double>::quiet_NaN(), true);
+  EXPECT_EQ(tuner.step_size(), 0.15);
 }
 
 }  // namespace

@@ -39,6 +39,24 @@ TEST(RunEstimate, counts_parameters_draws_and_bytes) {
                    saver.draws_bytes + saver.warmstart_bytes + saver.checkpoint_bytes + saver.outputs_bytes);
 }
 
+/// The samplers' own definitions: adasghmc's averages take a gradient that is there; every 50th step of the
+/// turning-angle rule, and every step with energy fresh, evaluates one more, where it opens with a momentum
+/// update.
+TEST(RunEstimate, counts_gradients_as_the_samplers_do) {
+  const auto gradients = [](const std::string& sampler) {
+    return estimate_run(config_with("warmup_steps: 60, n_samples: 100, " + sampler), 1000, 5, 2)
+        .gradients_per_chain;
+  };
+  EXPECT_EQ(gradients("name: adasghmc"), 160U);
+  EXPECT_EQ(gradients("name: rmsprop-sghmc"), 160U);
+  EXPECT_EQ(gradients("name: sgld"), 160U);
+  EXPECT_EQ(gradients("name: psmile"), 320U);
+  EXPECT_EQ(gradients("name: psmile-auto"), 323U);
+  EXPECT_EQ(gradients("name: psmile, energy: fresh"), 480U);
+  EXPECT_EQ(gradients("name: psmile, energy: fresh, integrator: position-verlet"), 160U);
+  EXPECT_EQ(gradients("name: mclmc, integrator: three-stage"), 480U);
+}
+
 /// Scenario: 11 million parameters, 8 chains, 100 kept draws.
 TEST(RunEstimate, memory_does_not_depend_on_the_number_of_draws) {
   const RunSize size{.dimension = 11'000'000, .training_rows = 40'000};
