@@ -77,8 +77,8 @@ Problem problem_of(const std::string& name, bool on_device) {
   c.data.task = "class";
   c.data.data_type = "image";
   c.training.sampler.name = "psmile";
-  c.training.sampler.step_size_rule = "energy";
-  c.training.sampler.step_size = 1e-3;
+  c.training.sampler.microcanonical.rule = StepSizeRule::energy;
+  c.training.sampler.step.step_size = 1e-3;
   auto batch = [&](std::int64_t cpu, std::int64_t cuda) {
     c.training.sampler.batch_size = on_device ? cuda : cpu;
   };
@@ -153,7 +153,7 @@ void measure(const Problem& p, std::uint64_t steps) {
     };
     Config plain = p.config;
     plain.training.sampler.name = "sgld";
-    plain.training.sampler.step_size = 1e-12;
+    plain.training.sampler.step.step_size = 1e-12;
     auto gradient_chain = network_engine()->device_chain(plain, *network, nullptr, start, prior, lengths, 0);
     const double step = time_of(*chain->sampler, *chain->target);
     const double gradient = time_of(*gradient_chain->sampler, *gradient_chain->target);

@@ -29,6 +29,9 @@ struct Named;
 
 /// The canonical spelling.
 template <class E>
+requires requires {
+  Named<E>::all;
+}
 constexpr std::string_view name_of(E value) {
   for (const Alternative<E>& alternative : Named<E>::all)
     if (alternative.value == value) return alternative.name;

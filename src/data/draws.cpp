@@ -23,9 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::pair<DrawsType, const char*> kNames[] = {
-    {DrawsType::float32, "float32"}, {DrawsType::float16, "float16"}, {DrawsType::bfloat16, "bfloat16"}};
-
 NpyType npy_type(DrawsType type) {
   switch (type) {
     case DrawsType::float16:
@@ -139,23 +136,13 @@ class Source {
 
 DrawsType type_of(const Source& source, std::size_t dimensions) {
   const data::NpyHeader& header = source.header();
-  for (const auto& [type, name] : kNames)
-    if (npy_type(type) == header.type && header.shape.size() == dimensions) return type;
+  for (const Alternative<DrawsType>& type : Named<DrawsType>::all)
+    if (npy_type(type.value) == header.type && header.shape.size() == dimensions) return type.value;
   throw Error(source.path().string(), "is no file of draws", "give a file of draws written by a run");
 }
 
 }  // namespace
 
-DrawsType draws_type(const std::string& name) {
-  for (const auto& [type, known] : kNames)
-    if (name == known) return type;
-  throw Error("draws_dtype", "'" + name + "' is not known", "use float32, float16 or bfloat16");
-}
-const char* name_of(DrawsType type) {
-  for (const auto& [known, name] : kNames)
-    if (type == known) return name;
-  return "";
-}
 void round_as_stored(DrawsType type, std::span<float> values) {
   if (type == DrawsType::float32) return;
   for (float& value : values)

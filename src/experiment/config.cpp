@@ -8,6 +8,7 @@
 
 #include "experiment/config_read.hpp"
 #include "smile/error.hpp"
+#include "smile/experiment/sampler_factory.hpp"
 
 namespace smile {
 namespace {
@@ -166,14 +167,8 @@ std::map<std::string, double> PriorConfig::parameters() const {
   return values;
 }
 
-bool SamplerConfig::is_stochastic() const {
-  return name != "mclmc";
-}
-bool SamplerConfig::is_stochastic_microcanonical() const {
-  return name.starts_with("smile") || is_preconditioned();
-}
-bool SamplerConfig::is_preconditioned() const {
-  return name.starts_with("psmile");
+SamplerConfig::SamplerConfig() {
+  microcanonical.rule = row().rule.value_or(microcanonical.rule);
 }
 
 void fit_to_data(Config& config, std::size_t training_rows, std::size_t classes) {
@@ -192,21 +187,7 @@ void fit_to_data(Config& config, std::size_t training_rows, std::size_t classes)
   if (config.training.warmstart.include)
     fit("training.warmstart.batch_size", config.training.warmstart.batch_size);
 
-  if (sampler.is_stochastic_microcanonical() && sampler.step_size_rule == "turn") {
-    const double rows = static_cast<double>(training_rows);
-    const double size = sampler.batch_size ? static_cast<double>(*sampler.batch_size) : rows;
-    const double ratio = rows / size;
-    const double batches = sampler.batches == "even"   ? std::max(1.0, std::round(ratio))
-                           : sampler.batches == "keep" ? std::ceil(ratio)
-                                                       : std::floor(ratio);
-    if (batches < 2) {
-      throw Error(
-          config.place("training.sampler.batch_size"),
-          "an epoch of " + std::to_string(training_rows) +
-              " training rows is one batch, and the turning-angle rule needs the noise of mini-batches",
-          "write at most " + std::to_string(training_rows / 2) + ", or use the sampler mclmc");
-    }
-  }
+  check_batches(sampler, training_rows, config.place("training.sampler.batch_size"));
   // A network that is made for the data has an output for each class or character.
   const auto size_output = [&](const std::string& key, std::int64_t& width, const std::string& what) {
     if (config.given.contains(key) && static_cast<std::size_t>(width) != classes) {

@@ -4,29 +4,12 @@
 namespace smile::schema {
 
 const Choices& sampler_choices() {
-  static const Choices choices{
-      {"psmile-auto", "preconditioned; the step size follows from the turning angle"},
-      {"psmile", "preconditioned; the paper's energy-error tuner and guardrail", true, {"noisysmile"}},
-      {"psmile-naive", "preconditioned; fixed step size, no guardrail"},
-      {"smile-auto", "as psmile-auto, without preconditioner"},
-      {"smile", "as psmile, without preconditioner", true, {"smilet"}},
-      {"smile-naive",
-       "mini-batch microcanonical dynamics as it is: fixed step size, no guardrail",
-       true,
-       {"smiley"}},
-      {"mclmc", "full-batch microcanonical Langevin dynamics, tuned as in MILE", true, {"mile"}},
-      {"sgld", "stochastic gradient Langevin dynamics"},
-      {"psgld", "RMSprop-preconditioned SGLD (Li et al. 2016)"},
-      {"csgld", "SGLD with a cyclic cosine schedule (Zhang et al. 2020)"},
-      {"sghmc", "stochastic gradient Hamiltonian Monte Carlo (Chen et al. 2014)"},
-      {"adasghmc", "scale-adapted SGHMC (Springenberg et al. 2016)"},
-      {"rmsprop-sghmc", "scale-adapted SGHMC with an RMSprop scale", true, {"rmsprop"}},
-      {"sgnht", "stochastic gradient Nosé-Hoover thermostat (Ding et al. 2014)"},
-      {"hmc", "full-batch Hamiltonian Monte Carlo", false},
-      {"nuts", "full-batch no-U-turn sampler", false},
-      {"mams", "Metropolis-adjusted microcanonical sampler", false},
-      {"sgdmom", "stochastic gradient descent with momentum", false},
-  };
+  static const Choices choices = [] {
+    Choices all;
+    for (const SamplerRow& row : sampler_rows())
+      all.push_back({row.name, row.doc, row.available, row.aliases});
+    return all;
+  }();
   return choices;
 }
 

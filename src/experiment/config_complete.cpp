@@ -35,12 +35,10 @@ void apply_authors_values(Config& config) {
 
 /// The paper's names and the authors' (spec 1.9).
 void resolve_sampler(SamplerConfig& sampler) {
-  const bool off = sampler.smile_tuning.reset_prob == 1 && sampler.smile_tuning.adaption_prob == 0;
-  if (sampler.name == "smiley") sampler.name = "smile-naive";
-  if (sampler.name == "smilet") sampler.name = "smile";
-  if (sampler.name == "noisysmile") sampler.name = off ? "psmile-naive" : "psmile";
-  if (sampler.name == "rmsprop") sampler.name = "rmsprop-sghmc";
-  if (sampler.name == "mile") sampler.name = "mclmc";
+  const EnergyTunerOptions& tuner = sampler.microcanonical.tuner;
+  const bool off = tuner.reset_prob == 1 && tuner.adaption_prob == 0;
+  // The authors have one name for the two that differ by their settings.
+  sampler.name = sampler.name == "noisysmile" && off ? "psmile-naive" : sampler.row().name;
 }
 
 /// Sets a value that the sampler fixes; says so where the user asked for another one.
@@ -53,35 +51,40 @@ void fix(Config& config, const std::string& key, double& value, double fixed, co
 
 void complete_microcanonical(Config& config) {
   SamplerConfig& sampler = config.training.sampler;
+  MicrocanonicalOptions& options = sampler.microcanonical;
+  const SamplerRow& row = sampler.row();
   const std::string prefix = "training.sampler.";
-  const bool naive = sampler.name.ends_with("-naive"), automatic = sampler.name.ends_with("-auto");
-  const std::string usual = naive ? "fixed" : automatic ? "turn" : "energy";
-  std::string& rule = sampler.step_size_rule;
   if (!given(config, prefix + "step_size_rule")) {
-    rule = usual;
-  } else if ((naive || automatic) && rule != usual) {
-    const std::string base = sampler.name.substr(0, sampler.name.rfind('-'));
-    throw Error(config.place(prefix + "step_size_rule"), "`" + rule + "` is not the rule of " + sampler.name,
-                "write `" + usual + "`, or the sampler " + base + ", which takes every rule");
+    options.rule = row.rule.value_or(StepSizeRule::energy);
+  } else if (row.rule && options.rule != *row.rule) {
+    const std::string others = sampler_names([&](const SamplerRow& other) {
+      return other.is_microcanonical() && !other.rule && other.preconditioned == row.preconditioned;
+    });
+    throw Error(config.place(prefix + "step_size_rule"),
+                "`" + std::string(name_of(options.rule)) + "` is not the rule of " + sampler.name,
+                "write `" + std::string(name_of(*row.rule)) + "`, or the sampler " + others +
+                    ", which takes every rule");
   }
-  for (const auto& [name, schedule] : {std::pair<std::string, const SchedulerConfig&>{
-                                           "scheduler_config_warm", sampler.scheduler_config_warm},
-                                       {"scheduler_config_samp", sampler.scheduler_config_samp}}) {
-    if (schedule.name == "none" || rule == "fixed") continue;
+  for (const auto& [name, schedule] :
+       {std::pair<std::string, const Schedule&>{"scheduler_config_warm", sampler.step.warmup_schedule},
+        {"scheduler_config_samp", sampler.step.sampling_schedule}}) {
+    if (schedule.kind == ScheduleKind::constant || options.rule == StepSizeRule::fixed) continue;
     throw Error(config.place(prefix + name + ".name"),
-                "a schedule and step_size_rule `" + rule + "` cannot both set the step size",
-                automatic ? "write `none`" : "write `none`, or step_size_rule: fixed");
+                "a schedule and step_size_rule `" + std::string(name_of(options.rule)) +
+                    "` cannot both set the step size",
+                row.rule ? "write `none`" : "write `none`, or step_size_rule: fixed");
   }
   const std::string tuning = prefix + "smile_tuning.";
-  if (naive)
-    fix(config, tuning + "reset_prob", sampler.smile_tuning.reset_prob, 1,
-        sampler.name + " has no guardrail");
-  if (automatic && !given(config, tuning + "reset_prob")) sampler.smile_tuning.reset_prob = 0.999;
-  if (rule != "energy") {
-    fix(config, tuning + "adaption_prob", sampler.smile_tuning.adaption_prob, 0,
-        "with step_size_rule " + rule + " the energy error does not change the step size");
-  }
-  if (rule == "turn" && !sampler.batch_size) {
+  if (!row.guardrail)
+    fix(config, tuning + "reset_prob", options.tuner.reset_prob, 1, sampler.name + " has no guardrail");
+  // What the turning-angle rule refuses is a safety net, not part of the method.
+  if (row.rule == StepSizeRule::turn && !given(config, tuning + "reset_prob"))
+    options.tuner.reset_prob = 0.999;
+  if (options.rule != StepSizeRule::energy)
+    fix(config, tuning + "adaption_prob", options.tuner.adaption_prob, 0,
+        "with step_size_rule " + std::string(name_of(options.rule)) +
+            " the energy error does not change the step size");
+  if (options.rule == StepSizeRule::turn && !sampler.batch_size) {
     throw Error(config.place(prefix + "batch_size"),
                 "the turning-angle rule needs the noise of mini-batches, and all rows are one batch",
                 "give a batch_size, or use the sampler mclmc");
@@ -91,22 +94,24 @@ void complete_microcanonical(Config& config) {
 void complete_schedules(Config& config) {
   SamplerConfig& sampler = config.training.sampler;
   const std::string key = "training.sampler.scheduler_config_samp.";
-  if (sampler.name == "csgld") {
-    if (!given(config, key + "name")) sampler.scheduler_config_samp.name = "cosine";
-    if (sampler.scheduler_config_samp.name != "cosine") {
-      throw Error(config.place(key + "name"), "csgld needs a cyclic schedule",
-                  "write `cosine`, or use the sampler sgld");
+  if (sampler.row().cyclic) {
+    ScheduleKind& kind = sampler.step.sampling_schedule.kind;
+    if (!given(config, key + "name")) kind = ScheduleKind::cosine;
+    if (kind != ScheduleKind::cosine) {
+      throw Error(config.place(key + "name"), sampler.name + " needs a cyclic schedule",
+                  "write `cosine`, or use the sampler " + std::string(sampler.row().fixed_step));
     }
   }
   for (const bool warm : {true, false}) {
-    const SchedulerConfig& schedule = warm ? sampler.scheduler_config_warm : sampler.scheduler_config_samp;
+    const Schedule& schedule = warm ? sampler.step.warmup_schedule : sampler.step.sampling_schedule;
     const std::int64_t steps = warm ? sampler.warmup_steps : sampler.n_samples;
-    if (!sampler.is_stochastic() || schedule.name != "cosine" || steps == 0 || schedule.n_cycles <= steps)
+    if (!sampler.is_stochastic() || schedule.kind != ScheduleKind::cosine || steps == 0 ||
+        std::int64_t(schedule.cycles) <= steps)
       continue;
     throw Error(
         config.place(std::string("training.sampler.scheduler_config_") + (warm ? "warm" : "samp") +
                      ".n_cycles"),
-        std::to_string(schedule.n_cycles) + " cycles do not fit into " + std::to_string(steps) + " steps",
+        std::to_string(schedule.cycles) + " cycles do not fit into " + std::to_string(steps) + " steps",
         "write at most " + std::to_string(steps));
   }
 }
@@ -257,10 +262,11 @@ void check_sampler(const Config& config) {
         std::to_string(sampler.burn_in) + " leaves none of the " + std::to_string(stored) + " stored samples",
         "write at most " + std::to_string(stored - 1));
   }
-  if (sampler.name == "sghmc" && sampler.beta_hat > sampler.mdecay) {
+  const SghmcOptions& sghmc = sampler.sghmc;
+  if (sampler.row().has_key("beta_hat") && sghmc.noise_estimate > sghmc.friction) {
     throw Error(config.place(prefix + "beta_hat"),
-                number(sampler.beta_hat) + " is more than mdecay (" + number(sampler.mdecay) + ")",
-                "write at most " + number(sampler.mdecay));
+                number(sghmc.noise_estimate) + " is more than mdecay (" + number(sghmc.friction) + ")",
+                "write at most " + number(sghmc.friction));
   }
   const auto absent = [&](const std::string& key, const std::string& what, const std::string& mend) {
     throw Error(config.place(key), what + " is not available in this build", mend);

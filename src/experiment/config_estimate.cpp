@@ -1,35 +1,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "experiment/make_sampler.hpp"
 #include "smile/data/draws.hpp"
 #include "smile/experiment/estimate.hpp"
+#include "smile/experiment/sampler_factory.hpp"
 
 namespace smile {
 namespace {
 
 constexpr double kFlopsPerSecond = 50e9, kBytesPerSecond = 8e9, kSecondsPerStep = 1e-6;
-/// Vectors of d floats that a chain at work holds: position, velocity, gradients, scales, copies of the last
-/// state, and the bytes of a checkpoint. Measured at d = 2.3 million, a checkpoint included:
-/// smile-naive 13.1, psmile-auto 17.7, mclmc 21.1, adasghmc 23.1.
-double chain_vectors(const SamplerConfig& sampler) {
-  if (sampler.is_preconditioned()) return 18;
-  if (sampler.name == "mclmc") return 22;
-  if (sampler.name == "adasghmc" || sampler.name == "rmsprop-sghmc") return 24;
-  return 14;
-}
 /// A member in training: parameters, gradient, two moments, the best epoch, and one on the way to its file. A
 /// checkpoint on disk: at most 7 vectors (mclmc), kept twice and written once more.
 constexpr double kMemberVectors = 8, kCheckpointVectors = 3 * 7;
 constexpr double kProgramBytes = 32e6;
-
-/// New gradients of a chain's steps, as the sampler's own definition counts them.
-std::uint64_t gradients_of_chain(const SamplerConfig& sampler, std::uint64_t steps) {
-  if (sampler.is_stochastic_microcanonical())
-    return gradients_of(experiment::microcanonical_of(sampler), steps);
-  if (sampler.name == "mclmc") return gradients_of(experiment::mclmc_of(sampler), steps);
-  return gradients_of(experiment::gradient_step_of(sampler), steps);
-}
 
 void estimate_space(const Config& config, const RunSize& size, std::uint64_t warmup_draws,
                     RunEstimate& estimate) {
@@ -37,7 +20,7 @@ void estimate_space(const Config& config, const RunSize& size, std::uint64_t war
   const double chains = static_cast<double>(sampler.n_chains);
   const double vector = static_cast<double>(size.dimension) * sizeof(float);
   estimate.members_bytes = chains * vector;
-  estimate.chain_bytes = chain_vectors(sampler) * vector + size.workspace_bytes;
+  estimate.chain_bytes = sampler.row().vectors * vector + size.workspace_bytes;
   const bool trains = config.training.warmstart.include && !config.training.warmstart.warmstart_exp_dir;
   estimate.optimiser_bytes = trains ? kMemberVectors * vector + size.workspace_bytes : 0;
   estimate.device_bytes = size.device_bytes;
@@ -56,7 +39,7 @@ void estimate_space(const Config& config, const RunSize& size, std::uint64_t war
   const double kept = stored;
   if (sampler.keep_warmup) stored += static_cast<double>(warmup_draws);
   estimate.draws_bytes = chains * stored * static_cast<double>(size.dimension) *
-                         static_cast<double>(bytes_of(draws_type(sampler.draws_dtype)));
+                         static_cast<double>(bytes_of(sampler.draws_dtype));
   estimate.warmstart_bytes = estimate.members_bytes;
   estimate.checkpoint_bytes = at_once * kCheckpointVectors * vector;
   const auto& wanted = config.evaluations;
@@ -99,7 +82,7 @@ RunEstimate estimate_run(const Config& config, const RunSize& size, int threads)
   const std::uint64_t stored = (lengths.plan.sampling_steps + lengths.thinning - 1) / lengths.thinning;
   estimate.stored_per_chain =
       stored - std::min<std::uint64_t>(stored, static_cast<std::uint64_t>(sampler.burn_in));
-  estimate.gradients_per_chain = gradients_of_chain(sampler, estimate.steps_per_chain);
+  estimate.gradients_per_chain = gradients_of(sampler, estimate.steps_per_chain);
   estimate.chains_at_once =
       static_cast<std::size_t>(std::min<std::int64_t>(sampler.n_chains, std::max(threads, 1)));
   estimate_space(config, size, (lengths.plan.warmup_steps + lengths.thinning - 1) / lengths.thinning,

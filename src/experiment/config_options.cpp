@@ -69,7 +69,7 @@ MemberOptions member_options(const Config& config) {
   options.patience.reset();
   if (warmstart.patience) options.patience = static_cast<std::uint64_t>(*warmstart.patience);
   options.keep = keep_epoch(warmstart.keep);
-  options.log_sigma = log_sigma_start(config.training.sampler.log_sigma_init);
+  options.log_sigma = config.training.sampler.log_sigma_init;
   options.seed = static_cast<std::uint64_t>(config.rng);
   return options;
 }

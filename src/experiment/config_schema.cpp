@@ -21,8 +21,10 @@ const OptimizerConfig& optimizer(const Config& c) {
   return c.training.warmstart.optimizer_config;
 }
 
-bool sampler_is(const Config& c, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), sampler(c).name) != names.end();
+/// The key of `training.sampler` goes with the samplers that name it.
+Condition of_sampler_key(std::string_view key) {
+  return {sampler_names([&](const SamplerRow& row) { return row.has_key(key); }),
+          [key](const Config& c) { return sampler(c).row().has_key(key); }};
 }
 bool prior_is(const Config& c, std::initializer_list<std::string_view> names) {
   return std::find(names.begin(), names.end(), sampler(c).prior_config.name) != names.end();
@@ -33,174 +35,152 @@ bool evaluates(const Config& c, std::string_view name) {
 bool trains(const Config& c) {
   return warmstart(c).include && !warmstart(c).warmstart_exp_dir && !warmstart(c).warmstart_files;
 }
-bool naive(const Config& c) {
-  return sampler_is(c, {"smile-naive", "psmile-naive"});
+bool schedules(const SamplerConfig& sampler, const Schedule& schedule) {
+  return sampler.is_stochastic() && schedule.kind != ScheduleKind::constant;
+}
+bool cycles(const SamplerConfig& sampler, const Schedule& schedule) {
+  return sampler.is_stochastic() && schedule.kind == ScheduleKind::cosine;
 }
 bool adapts(const Config& c) {
-  return sampler(c).step_size_rule == "energy" && sampler(c).smile_tuning.adaption_prob > 0;
+  return sampler(c).follows_energy() && sampler(c).microcanonical.tuner.adaption_prob > 0;
 }
 /// The Gamma fit of |ΔE| decides something.
 bool fits_gamma(const Config& c) {
-  return sampler(c).is_stochastic_microcanonical() && (sampler(c).smile_tuning.reset_prob < 1 || adapts(c));
+  return sampler(c).has_guardrail() || adapts(c);
 }
 
-constexpr auto kTabular =
+const auto kTabular =
     Condition{"data_type tabular", [](const Config& c) { return c.data.data_type == "tabular"; }};
-constexpr auto kImages =
+const auto kImages =
     Condition{"data_type image", [](const Config& c) { return c.data.data_type == "image"; }};
-constexpr auto kText =
-    Condition{"data_type text", [](const Config& c) { return c.data.data_type == "text"; }};
-constexpr auto kSubwords = Condition{"a tokenizer of parts of words", [](const Config& c) {
-                                       return c.training.tokenizer.tokenizer != "SingleChar";
-                                     }};
-constexpr auto kNormalized = Condition{"normalize: true", [](const Config& c) { return c.data.normalize; }};
+const auto kText = Condition{"data_type text", [](const Config& c) { return c.data.data_type == "text"; }};
+const auto kSubwords = Condition{"a tokenizer of parts of words", [](const Config& c) {
+                                   return c.training.tokenizer.tokenizer != "SingleChar";
+                                 }};
+const auto kNormalized = Condition{"normalize: true", [](const Config& c) { return c.data.normalize; }};
 
-constexpr auto kFcn = Condition{"FCN", [](const Config& c) { return c.model.model == "FCN"; }};
-constexpr auto kActivated = Condition{
+const auto kFcn = Condition{"FCN", [](const Config& c) { return c.model.model == "FCN"; }};
+const auto kActivated = Condition{
     "FCN, LeNet", [](const Config& c) { return c.model.model == "FCN" || c.model.model == "LeNet"; }};
-constexpr auto kBiased = Condition{
+const auto kBiased = Condition{
     "FCN, LeNet", [](const Config& c) { return c.model.model == "FCN" || c.model.model == "LeNet"; }};
-constexpr auto kImageModel = Condition{"LeNet, ResNet, ResNet7, ViT", [](const Config& c) {
-                                         return c.model.model == "LeNet" || c.model.model == "ViT" ||
-                                                c.model.model.starts_with("ResNet");
-                                       }};
-constexpr auto kImageOrScript = Condition{"LeNet, ResNet, ResNet7, ViT, torchscript", [](const Config& c) {
-                                            return kImageModel.holds(c) || c.model.model == "torchscript";
-                                          }};
-constexpr auto kResNet = Condition{"ResNet", [](const Config& c) { return c.model.model == "ResNet"; }};
-constexpr auto kVit = Condition{"ViT", [](const Config& c) { return c.model.model == "ViT"; }};
-constexpr auto kGpt = Condition{"GPT", [](const Config& c) { return c.model.model == "GPT"; }};
-constexpr auto kTorchscript =
+const auto kImageModel = Condition{"LeNet, ResNet, ResNet7, ViT", [](const Config& c) {
+                                     return c.model.model == "LeNet" || c.model.model == "ViT" ||
+                                            c.model.model.starts_with("ResNet");
+                                   }};
+const auto kImageOrScript = Condition{"LeNet, ResNet, ResNet7, ViT, torchscript", [](const Config& c) {
+                                        return kImageModel.holds(c) || c.model.model == "torchscript";
+                                      }};
+const auto kResNet = Condition{"ResNet", [](const Config& c) { return c.model.model == "ResNet"; }};
+const auto kVit = Condition{"ViT", [](const Config& c) { return c.model.model == "ViT"; }};
+const auto kGpt = Condition{"GPT", [](const Config& c) { return c.model.model == "GPT"; }};
+const auto kTorchscript =
     Condition{"torchscript", [](const Config& c) { return c.model.model == "torchscript"; }};
 
-constexpr auto kNetworkFile =
+const auto kNetworkFile =
     Condition{"warmstart.include, all models but FCN with engine native", [](const Config& c) {
                 return warmstart(c).include && (c.model.model != "FCN" || c.model.engine == "torch");
               }};
-constexpr auto kWarmstart =
-    Condition{"warmstart.include", [](const Config& c) { return warmstart(c).include; }};
-constexpr auto kTrains = Condition{"warmstart.include without warmstart_exp_dir or warmstart_files", trains};
-constexpr auto kConstantRate = Condition{"lr_schedule constant", [](const Config& c) {
-                                           return trains(c) && optimizer(c).lr_schedule == "constant";
-                                         }};
-constexpr auto kDecay =
+const auto kWarmstart = Condition{"warmstart.include", [](const Config& c) { return warmstart(c).include; }};
+const auto kTrains = Condition{"warmstart.include without warmstart_exp_dir or warmstart_files", trains};
+const auto kConstantRate = Condition{"lr_schedule constant", [](const Config& c) {
+                                       return trains(c) && optimizer(c).lr_schedule == "constant";
+                                     }};
+const auto kDecay =
     Condition{"adamw, ivon", [](const Config& c) {
                 return trains(c) && (optimizer(c).name == "adamw" || optimizer(c).name == "ivon");
               }};
-constexpr auto kSgd =
-    Condition{"sgd", [](const Config& c) { return trains(c) && optimizer(c).name == "sgd"; }};
-constexpr auto kAdam =
+const auto kSgd = Condition{"sgd", [](const Config& c) { return trains(c) && optimizer(c).name == "sgd"; }};
+const auto kAdam =
     Condition{"adam, adamw", [](const Config& c) {
                 return trains(c) && (optimizer(c).name == "adam" || optimizer(c).name == "adamw");
               }};
-constexpr auto kIvon =
+const auto kIvon =
     Condition{"ivon", [](const Config& c) { return trains(c) && optimizer(c).name == "ivon"; }};
-constexpr auto kScheduled = Condition{"lr_schedule linear, cosine_decay", [](const Config& c) {
-                                        return trains(c) && optimizer(c).lr_schedule != "constant";
-                                      }};
-constexpr auto kLinearRate = Condition{
-    "lr_schedule linear", [](const Config& c) { return trains(c) && optimizer(c).lr_schedule == "linear"; }};
-constexpr auto kCosineRate = Condition{"lr_schedule cosine_decay", [](const Config& c) {
-                                         return trains(c) && optimizer(c).lr_schedule == "cosine_decay";
-                                       }};
-
-constexpr auto kStochastic =
-    Condition{"all but mclmc", [](const Config& c) { return sampler(c).is_stochastic(); }};
-constexpr auto kMicrocanonical =
-    Condition{"smile…, psmile…", [](const Config& c) { return sampler(c).is_stochastic_microcanonical(); }};
-constexpr auto kIsokinetic = Condition{
-    "smile…, psmile…, mclmc",
-    [](const Config& c) { return sampler(c).is_stochastic_microcanonical() || sampler(c).name == "mclmc"; }};
-constexpr auto kStepSize =
-    Condition{"all but mclmc", [](const Config& c) {
-                return sampler(c).is_stochastic() && (sampler(c).scheduler_config_warm.name == "none" ||
-                                                      sampler(c).scheduler_config_samp.name == "none");
-              }};
-constexpr auto kTurn =
-    Condition{"step_size_rule turn", [](const Config& c) {
-                return sampler(c).is_stochastic_microcanonical() && sampler(c).step_size_rule == "turn";
-              }};
-constexpr auto kGuarded = Condition{"smile, psmile, smile-auto, psmile-auto", [](const Config& c) {
-                                      return sampler(c).is_stochastic_microcanonical() &&
-                                             (!naive(c) || sampler(c).smile_tuning.reset_prob == 1);
-                                    }};
-constexpr auto kEnergyRule = Condition{"smile, psmile with step_size_rule energy", [](const Config& c) {
-                                         // A naive sampler is one whose adaptation is 0: saying so is no
-                                         // mistake.
-                                         return sampler(c).is_stochastic_microcanonical();
-                                       }};
-constexpr auto kAdapts = Condition{"step_size_rule energy with adaption_prob > 0", [](const Config& c) {
-                                     return sampler(c).is_stochastic_microcanonical() && adapts(c);
-                                   }};
-constexpr auto kGamma = Condition{"smile…, psmile… with the guardrail or the energy rule", fits_gamma};
-constexpr auto kPreconditioned = Condition{"psmile-naive, psmile, psmile-auto",
-                                           [](const Config& c) { return sampler(c).is_preconditioned(); }};
-constexpr auto kFloor =
-    Condition{"psmile… with preconditioner_scale rms", [](const Config& c) {
-                return sampler(c).is_preconditioned() && sampler(c).preconditioner_scale == "rms";
-              }};
-constexpr auto kRates = Condition{"psmile…; step_size_rule turn", [](const Config& c) {
-                                    return sampler(c).is_preconditioned() || kTurn.holds(c);
+const auto kScheduled = Condition{"lr_schedule linear, cosine_decay", [](const Config& c) {
+                                    return trains(c) && optimizer(c).lr_schedule != "constant";
                                   }};
-constexpr auto kMeanRegression =
-    Condition{"task mean_regr", [](const Config& c) { return c.data.task == "mean_regr"; }};
-constexpr auto kMclmc = Condition{"mclmc", [](const Config& c) { return sampler(c).name == "mclmc"; }};
-constexpr auto kTemperature = Condition{"sgld, psgld, csgld, sghmc, sgnht", [](const Config& c) {
-                                          return sampler_is(c, {"sgld", "psgld", "csgld", "sghmc", "sgnht"});
-                                        }};
-constexpr auto kFriction = Condition{"sghmc, adasghmc, rmsprop-sghmc", [](const Config& c) {
-                                       return sampler_is(c, {"sghmc", "adasghmc", "rmsprop-sghmc"});
-                                     }};
-constexpr auto kSghmc = Condition{"sghmc", [](const Config& c) { return sampler_is(c, {"sghmc"}); }};
-constexpr auto kRmsprop =
-    Condition{"rmsprop-sghmc", [](const Config& c) { return sampler_is(c, {"rmsprop-sghmc"}); }};
-constexpr auto kPsgld = Condition{"psgld", [](const Config& c) { return sampler_is(c, {"psgld"}); }};
-constexpr auto kCsgld = Condition{"csgld", [](const Config& c) { return sampler_is(c, {"csgld"}); }};
-constexpr auto kSgnht = Condition{"sgnht", [](const Config& c) { return sampler_is(c, {"sgnht"}); }};
-constexpr auto kNoSampler = Condition{"no sampler of this build", [](const Config&) { return false; }};
-constexpr auto kNothing = Condition{"nothing in this build", [](const Config&) { return false; }};
-constexpr auto kWarmMoves =
-    Condition{"schedule linear, cosine", [](const Config& c) {
-                return sampler(c).is_stochastic() && sampler(c).scheduler_config_warm.name != "none";
-              }};
-constexpr auto kWarmCycles = Condition{
-    "schedule cosine",
-    [](const Config& c) { return kWarmMoves.holds(c) && sampler(c).scheduler_config_warm.name == "cosine"; }};
-constexpr auto kSampMoves =
-    Condition{"schedule linear, cosine", [](const Config& c) {
-                return sampler(c).is_stochastic() && sampler(c).scheduler_config_samp.name != "none";
-              }};
-constexpr auto kSampCycles = Condition{
-    "schedule cosine",
-    [](const Config& c) { return kSampMoves.holds(c) && sampler(c).scheduler_config_samp.name == "cosine"; }};
+const auto kLinearRate = Condition{
+    "lr_schedule linear", [](const Config& c) { return trains(c) && optimizer(c).lr_schedule == "linear"; }};
+const auto kCosineRate = Condition{"lr_schedule cosine_decay", [](const Config& c) {
+                                     return trains(c) && optimizer(c).lr_schedule == "cosine_decay";
+                                   }};
 
-constexpr auto kLoc =
+const auto kStochastic =
+    Condition{"all but mclmc", [](const Config& c) { return sampler(c).is_stochastic(); }};
+const auto kMicrocanonical =
+    Condition{"smile…, psmile…", [](const Config& c) { return sampler(c).is_stochastic_microcanonical(); }};
+const auto kIsokinetic =
+    Condition{"smile…, psmile…, mclmc", [](const Config& c) { return sampler(c).row().isokinetic(); }};
+const auto kStepSize = Condition{"all but mclmc", [](const Config& c) {
+                                   return sampler(c).is_stochastic() &&
+                                          !(schedules(sampler(c), sampler(c).step.warmup_schedule) &&
+                                            schedules(sampler(c), sampler(c).step.sampling_schedule));
+                                 }};
+const auto kTurn = Condition{"step_size_rule turn", [](const Config& c) { return sampler(c).turns(); }};
+const auto kGuarded =
+    Condition{"smile, psmile, smile-auto, psmile-auto", [](const Config& c) {
+                return sampler(c).is_stochastic_microcanonical() &&
+                       (sampler(c).row().guardrail || sampler(c).microcanonical.tuner.reset_prob == 1);
+              }};
+const auto kEnergyRule = Condition{"smile, psmile with step_size_rule energy", [](const Config& c) {
+                                     // A naive sampler is one whose adaptation is 0: saying so is no mistake.
+                                     return sampler(c).is_stochastic_microcanonical();
+                                   }};
+const auto kAdapts = Condition{"step_size_rule energy with adaption_prob > 0", adapts};
+const auto kGamma = Condition{"smile…, psmile… with the guardrail or the energy rule", fits_gamma};
+const auto kPreconditioned = Condition{"psmile-naive, psmile, psmile-auto",
+                                       [](const Config& c) { return sampler(c).row().preconditioned; }};
+const auto kFloor = Condition{"psmile… with preconditioner_scale rms", [](const Config& c) {
+                                return sampler(c).row().preconditioned &&
+                                       sampler(c).preconditioner_scale == PreconditionerScale::rms;
+                              }};
+const auto kRates = Condition{"psmile…; step_size_rule turn", [](const Config& c) {
+                                return sampler(c).row().preconditioned || sampler(c).turns();
+                              }};
+const auto kMeanRegression =
+    Condition{"task mean_regr", [](const Config& c) { return c.data.task == "mean_regr"; }};
+const auto kMclmc =
+    Condition{"mclmc", [](const Config& c) { return sampler(c).row().dynamics == Dynamics::mclmc; }};
+const auto kNoSampler = Condition{"no sampler of this build", [](const Config&) { return false; }};
+const auto kNothing = Condition{"nothing in this build", [](const Config&) { return false; }};
+const auto kWarmMoves = Condition{"schedule linear, cosine", [](const Config& c) {
+                                    return schedules(sampler(c), sampler(c).step.warmup_schedule);
+                                  }};
+const auto kWarmCycles = Condition{
+    "schedule cosine", [](const Config& c) { return cycles(sampler(c), sampler(c).step.warmup_schedule); }};
+const auto kSampMoves = Condition{"schedule linear, cosine", [](const Config& c) {
+                                    return schedules(sampler(c), sampler(c).step.sampling_schedule);
+                                  }};
+const auto kSampCycles = Condition{
+    "schedule cosine", [](const Config& c) { return cycles(sampler(c), sampler(c).step.sampling_schedule); }};
+
+const auto kLoc =
     Condition{"Normal, Laplace, ShiftedNormal, TruncNormal, BiMixtureNormal", [](const Config& c) {
                 return prior_is(c, {"Normal", "Laplace", "ShiftedNormal", "TruncNormal", "BiMixtureNormal"});
               }};
-constexpr auto kLocBias =
+const auto kLocBias =
     Condition{"ShiftedNormal", [](const Config& c) { return prior_is(c, {"ShiftedNormal"}); }};
-constexpr auto kFactor = Condition{"Glorot", [](const Config& c) { return prior_is(c, {"Glorot"}); }};
-constexpr auto kLimit =
-    Condition{"TruncNormal", [](const Config& c) { return prior_is(c, {"TruncNormal"}); }};
-constexpr auto kEps =
+const auto kFactor = Condition{"Glorot", [](const Config& c) { return prior_is(c, {"Glorot"}); }};
+const auto kLimit = Condition{"TruncNormal", [](const Config& c) { return prior_is(c, {"TruncNormal"}); }};
+const auto kEps =
     Condition{"EpsStandardNormal", [](const Config& c) { return prior_is(c, {"EpsStandardNormal"}); }};
 
-constexpr auto kRegression =
+const auto kRegression =
     Condition{"regr, mean_regr with Calibration", [](const Config& c) {
                 return evaluates(c, "Calibration") && (c.data.task == "regr" || c.data.task == "mean_regr");
               }};
-constexpr auto kClassification = Condition{"class with Calibration", [](const Config& c) {
-                                             return evaluates(c, "Calibration") && c.data.task == "class";
-                                           }};
-constexpr auto kChainwise = Condition{"Crhat", [](const Config& c) { return evaluates(c, "Crhat"); }};
-constexpr auto kDiagnoses = Condition{
+const auto kClassification = Condition{"class with Calibration", [](const Config& c) {
+                                         return evaluates(c, "Calibration") && c.data.task == "class";
+                                       }};
+const auto kChainwise = Condition{"Crhat", [](const Config& c) { return evaluates(c, "Crhat"); }};
+const auto kDiagnoses = Condition{
     "Crhat, Ess, ChainVar",
     [](const Config& c) { return evaluates(c, "Crhat") || evaluates(c, "Ess") || evaluates(c, "ChainVar"); }};
-constexpr auto kOrderings = Condition{"LppdCum", [](const Config& c) { return evaluates(c, "LppdCum"); }};
-constexpr auto kWholeBatches = Condition{"evaluate_rows whole-batches", [](const Config& c) {
-                                           return c.evaluation_args.evaluate_rows == "whole-batches";
-                                         }};
+const auto kOrderings = Condition{"LppdCum", [](const Config& c) { return evaluates(c, "LppdCum"); }};
+const auto kWholeBatches = Condition{"evaluate_rows whole-batches", [](const Config& c) {
+                                       return c.evaluation_args.evaluate_rows == "whole-batches";
+                                     }};
 
 // Counts have an upper bound so that products of them cannot overflow.
 constexpr Range at_least(double low) {
@@ -222,7 +202,6 @@ constexpr double kDeepest = 256, kLargestImage = 4096;
 
 std::vector<Key> make_keys() {
   const Condition always = Key{}.when;
-  const Choices schedules{{"none", "step_size and its rule", true, {"constant"}}, {"linear"}, {"cosine"}};
   return {
       {"saving_dir", SMILE_AT(saving_dir), "folder that holds the experiments"},
       {"experiment_name", SMILE_AT(experiment_name), "folder of this experiment; default: the file's name"},
@@ -503,132 +482,101 @@ std::vector<Key> make_keys() {
        .member = SMILE_AT(training.sampler.batches),
        .doc = "how an epoch is cut: into equal batches, with a short last batch, or without it",
        .when = kStochastic,
-       .choices = {{"even"}, {"keep"}, {"drop"}},
        .authors = "drop"},
       {.path = "training.sampler.likelihood_scale",
        .member = SMILE_AT(training.sampler.likelihood_scale),
        .doc = "factor of a batch's log-likelihood: N/B of the batch at hand, or floor(N/B)",
        .when = kStochastic,
-       .choices = {{"exact"}, {"floor"}},
        .authors = "floor"},
       {"training.sampler.use_warmup_as_init", SMILE_AT(training.sampler.use_warmup_as_init),
        "sampling goes on from the warm-up's end; false is not available in this build"},
       {"training.sampler.keep_warmup", SMILE_AT(training.sampler.keep_warmup),
        "store the warm-up's draws too"},
-      {"training.sampler.draws_dtype",
-       SMILE_AT(training.sampler.draws_dtype),
-       "type of the stored samples: half precision halves the disk space",
-       always,
-       {},
-       {{"float32"}, {"float16"}, {"bfloat16"}}},
+      {"training.sampler.draws_dtype", SMILE_AT(training.sampler.draws_dtype),
+       "type of the stored samples: half precision halves the disk space", always},
       {"training.sampler.params_frozen", SMILE_AT(training.sampler.params_frozen),
        "names of parameters that stay fixed"},
-      {"training.sampler.step_size", SMILE_AT(training.sampler.step_size),
+      {"training.sampler.step_size", SMILE_AT(training.sampler.step.step_size),
        "step size ε; with step_size_rule energy or turn: at the start", kStepSize, kPositive},
-      {"training.sampler.step_size_rule",
-       SMILE_AT(training.sampler.step_size_rule),
+      {"training.sampler.step_size_rule", SMILE_AT(training.sampler.microcanonical.rule),
        "fixed (-naive), energy (smile, psmile) or turn (-auto); default: by the sampler's name",
-       kMicrocanonical,
-       {},
-       {{"fixed"}, {"energy"}, {"turn"}}},
-      {"training.sampler.turn_angle", SMILE_AT(training.sampler.turn_angle),
+       kMicrocanonical},
+      {"training.sampler.turn_angle", SMILE_AT(training.sampler.microcanonical.turn_angle),
        "angle δ* that a step turns the velocity", kTurn, kPositive},
-      {"training.sampler.smile_tuning.reset_prob", SMILE_AT(training.sampler.smile_tuning.reset_prob),
+      {"training.sampler.smile_tuning.reset_prob", SMILE_AT(training.sampler.microcanonical.tuner.reset_prob),
        "quantile 1 − κ of |ΔE| above which a step is refused; 1: none. Default for -auto: 0.999", kGuarded,
        kShare},
-      {"training.sampler.smile_tuning.adaption_prob", SMILE_AT(training.sampler.smile_tuning.adaption_prob),
+      {"training.sampler.smile_tuning.adaption_prob",
+       SMILE_AT(training.sampler.microcanonical.tuner.adaption_prob),
        "probability mass a of |ΔE| that changes the step size; 0: none", kEnergyRule, kFraction},
       {"training.sampler.smile_tuning.adaption_strength",
-       SMILE_AT(training.sampler.smile_tuning.adaption_strength), "relative change of the step size", kAdapts,
-       kFraction},
+       SMILE_AT(training.sampler.microcanonical.tuner.adaption_strength), "relative change of the step size",
+       kAdapts, kFraction},
       {"training.sampler.smile_tuning.smoothing_factor",
-       SMILE_AT(training.sampler.smile_tuning.smoothing_factor), "rate β of the moments of |ΔE|",
+       SMILE_AT(training.sampler.microcanonical.tuner.smoothing_factor), "rate β of the moments of |ΔE|",
        kMicrocanonical, kShare},
-      {"training.sampler.smile_tuning.alpha", SMILE_AT(training.sampler.smile_tuning.alpha),
+      {"training.sampler.smile_tuning.alpha", SMILE_AT(training.sampler.preconditioner.rate),
        "rate α of the preconditioner and of the turning-angle rule", kRates, kShare},
-      {"training.sampler.integrator",
-       SMILE_AT(training.sampler.integrator),
-       "splitting of a step",
-       kIsokinetic,
-       {},
-       {{"mclachlan"}, {"velocity-verlet"}, {"position-verlet"}, {"three-stage", "", true, {"yoshida"}}}},
-      {"training.sampler.energy",
-       SMILE_AT(training.sampler.energy),
+      {"training.sampler.integrator", SMILE_AT(training.sampler.microcanonical.integrator),
+       "splitting of a step", kIsokinetic},
+      {"training.sampler.energy", SMILE_AT(training.sampler.microcanonical.energy),
        "ΔE against the last batch's value (carried) or the new batch's (fresh: one gradient more)",
-       kMicrocanonical,
-       {},
-       {{"carried"}, {"fresh"}}},
-      {"training.sampler.decoherence_length", SMILE_AT(training.sampler.decoherence_length),
+       kMicrocanonical},
+      {"training.sampler.decoherence_length", SMILE_AT(training.sampler.microcanonical.decoherence_length),
        "length ℓ of partial refreshment; .inf: off", kMicrocanonical, kPositiveOrInfinite},
-      {"training.sampler.gradient_clip", SMILE_AT(training.sampler.gradient_clip),
+      {"training.sampler.gradient_clip", SMILE_AT(training.sampler.step.guard.clip),
        "bound of a gradient entry; .inf: none", always, kPositiveOrInfinite},
       {.path = "training.sampler.quantile",
-       .member = SMILE_AT(training.sampler.quantile),
+       .member = SMILE_AT(training.sampler.microcanonical.tuner.quantile),
        .doc = "Gamma quantiles",
        .when = kGamma,
-       .choices = {{"exact"}, {"wilson-hilferty"}},
        .authors = "wilson-hilferty"},
       {.path = "training.sampler.variance_floor",
-       .member = SMILE_AT(training.sampler.variance_floor),
+       .member = SMILE_AT(training.sampler.microcanonical.tuner.variance_floor),
        .doc = "bound of the variance in the Gamma fit: relative to the mean, or 1e-6",
        .when = kGamma,
-       .choices = {{"relative"}, {"absolute"}},
        .authors = "absolute"},
       {.path = "training.sampler.outlier_clip",
-       .member = SMILE_AT(training.sampler.outlier_clip),
+       .member = SMILE_AT(training.sampler.microcanonical.tuner.outlier_clip),
        .doc = "clip |ΔE| at its 0.9999 quantile before it enters the moments",
        .when = kGamma,
        .authors = "false"},
-      {"training.sampler.adaption_balance",
-       SMILE_AT(training.sampler.adaption_balance),
-       "shares of a above and below: the paper's 2/3 and 1/3, or 1/2 each",
-       kAdapts,
-       {},
-       {{"paper"}, {"symmetric"}}},
+      {"training.sampler.adaption_balance", SMILE_AT(training.sampler.microcanonical.tuner.balance),
+       "shares of a above and below: the paper's 2/3 and 1/3, or 1/2 each", kAdapts},
       {"training.sampler.adapt_during",
-       SMILE_AT(training.sampler.adapt_during),
+       {SMILE_AT(training.sampler.microcanonical.adapt_in_sampling), {true, "always"}, {false, "warmup"}},
        "adapt in both phases, or freeze the step size after the warm-up",
-       kAdapts,
-       {},
-       {{"always"}, {"warmup"}}},
+       kAdapts},
       {.path = "training.sampler.reset_velocity",
-       .member = SMILE_AT(training.sampler.reset_velocity),
+       .member = SMILE_AT(training.sampler.microcanonical.reset_velocity),
        .doc = "velocity after a refused step",
        .when = kMicrocanonical,
-       .choices = {{"keep"}, {"gradient"}, {"random"}, {"authors"}},
        .authors = "authors"},
       {.path = "training.sampler.reset_gradient",
-       .member = SMILE_AT(training.sampler.reset_gradient),
+       .member = SMILE_AT(training.sampler.microcanonical.reset_gradient),
        .doc = "gradient carried on after a refused step: the old point's, or the refused one's",
        .when = kMicrocanonical,
-       .choices = {{"restored"}, {"stale"}},
        .authors = "stale"},
       {.path = "training.sampler.nonfinite",
-       .member = SMILE_AT(training.sampler.nonfinite),
+       .member = SMILE_AT(training.sampler.step.guard.policy),
        .doc = "non-finite values: refuse the step and count it, or drop and zero them",
        .when = always,
-       .choices = {{"divergence"}, {"authors"}},
        .authors = "authors"},
       {"training.sampler.max_nonfinite_fraction", SMILE_AT(training.sampler.max_nonfinite_fraction),
        "share of non-finite steps in 100 above which the run fails", always, kShare},
       {"training.sampler.preconditioner_init",
-       SMILE_AT(training.sampler.preconditioner_init),
+       {SMILE_AT(training.sampler.preconditioner.start_at_first_gradient),
+        {false, "zero"},
+        {true, "first-gradient"}},
        "mean of the gradient at the start",
-       kPreconditioned,
-       {},
-       {{"zero"}, {"first-gradient"}}},
+       kPreconditioned},
       {.path = "training.sampler.preconditioner_centre",
-       .member = SMILE_AT(training.sampler.preconditioner_centre),
+       .member = SMILE_AT(training.sampler.preconditioner.centre),
        .doc = "what is subtracted before squaring",
        .when = kPreconditioned,
-       .choices = {{"mean"}, {"none"}, {"authors"}},
        .authors = "authors"},
-      {"training.sampler.preconditioner_scale",
-       SMILE_AT(training.sampler.preconditioner_scale),
-       "normalisation of the scales",
-       kPreconditioned,
-       {},
-       {{"rms"}, {"inverse-rms"}}},
+      {"training.sampler.preconditioner_scale", SMILE_AT(training.sampler.preconditioner_scale),
+       "normalisation of the scales", kPreconditioned},
       {.path = "training.sampler.preconditioner_floor",
        .member = SMILE_AT(training.sampler.preconditioner_floor),
        .doc = "smallest scale relative to the root mean square; absolute: clip to [1e-2, 1e4]",
@@ -640,42 +588,46 @@ std::vector<Key> make_keys() {
        .member = SMILE_AT(training.sampler.log_sigma_init),
        .doc = "start of log σ: the warm start's validation residuals, or 0",
        .when = kMeanRegression,
-       .choices = {{"residual"}, {"zero"}},
        .authors = "zero"},
-      {"training.sampler.diagonal_preconditioning", SMILE_AT(training.sampler.diagonal_preconditioning),
+      {"training.sampler.diagonal_preconditioning",
+       SMILE_AT(training.sampler.mclmc.tuner.diagonal_preconditioning),
        "scale by the warm-up's standard deviations", kMclmc},
       {"training.sampler.desired_energy_var", SMILE_AT(training.sampler.desired_energy_var),
        "of an earlier method of the authors", kNoSampler, kPositive},
-      {"training.sampler.desired_energy_var_start", SMILE_AT(training.sampler.desired_energy_var_start),
+      {"training.sampler.desired_energy_var_start",
+       SMILE_AT(training.sampler.mclmc.tuner.desired_energy_var_start),
        "energy variance per dimension at the start of the warm-up", kMclmc, kPositive},
-      {"training.sampler.desired_energy_var_end", SMILE_AT(training.sampler.desired_energy_var_end),
+      {"training.sampler.desired_energy_var_end",
+       SMILE_AT(training.sampler.mclmc.tuner.desired_energy_var_end),
        "energy variance per dimension at its end", kMclmc, kPositive},
-      {"training.sampler.trust_in_estimate", SMILE_AT(training.sampler.trust_in_estimate),
+      {"training.sampler.trust_in_estimate", SMILE_AT(training.sampler.mclmc.tuner.trust_in_estimate),
        "width of the tuner's weights", kMclmc, kPositive},
       {"training.sampler.num_effective_samples",
-       SMILE_AT(training.sampler.num_effective_samples),
+       SMILE_AT(training.sampler.mclmc.tuner.num_effective_samples),
        "memory of the tuner in steps",
        kMclmc,
        {.low = 1, .without_low = true}},
-      {"training.sampler.step_size_init", SMILE_AT(training.sampler.step_size_init),
+      {"training.sampler.step_size_init", SMILE_AT(training.sampler.mclmc.tuner.step_size_init),
        "step size at the tuner's start", kMclmc, kPositive},
-      {"training.sampler.temperature", SMILE_AT(training.sampler.temperature), "temperature T of the noise",
-       kTemperature, kNotNegative},
-      {"training.sampler.mdecay", SMILE_AT(training.sampler.mdecay), "friction α", kFriction, kShare},
-      {"training.sampler.momentum_resampling", SMILE_AT(training.sampler.momentum_resampling),
-       "probability of a new momentum in a step", kSghmc, kProbability},
-      {"training.sampler.beta_hat", SMILE_AT(training.sampler.beta_hat),
-       "estimate β̂ of the gradient noise's share of the friction; at most mdecay", kSghmc, kProbability},
-      {"training.sampler.running_avg_factor", SMILE_AT(training.sampler.running_avg_factor),
-       "decay ρ of the squared gradient", kRmsprop, kFraction},
-      {"training.sampler.psgld_alpha", SMILE_AT(training.sampler.psgld_alpha),
-       "decay α of the squared gradient", kPsgld, kFraction},
-      {"training.sampler.psgld_lambda", SMILE_AT(training.sampler.psgld_lambda), "λ of 1/(λ + √V)", kPsgld,
-       kPositive},
-      {"training.sampler.sgnht_diffusion", SMILE_AT(training.sampler.sgnht_diffusion), "diffusion A", kSgnht,
-       kPositive},
-      {"training.sampler.explore_without_noise", SMILE_AT(training.sampler.explore_without_noise),
-       "no noise in the exploration part of a cycle", kCsgld},
+      {"training.sampler.temperature", SMILE_AT(training.sampler.step.temperature),
+       "temperature T of the noise", of_sampler_key("temperature"), kNotNegative},
+      {"training.sampler.mdecay", SMILE_AT(training.sampler.sghmc.friction), "friction α",
+       of_sampler_key("mdecay"), kShare},
+      {"training.sampler.momentum_resampling", SMILE_AT(training.sampler.sghmc.momentum_resampling),
+       "probability of a new momentum in a step", of_sampler_key("momentum_resampling"), kProbability},
+      {"training.sampler.beta_hat", SMILE_AT(training.sampler.sghmc.noise_estimate),
+       "estimate β̂ of the gradient noise's share of the friction; at most mdecay", of_sampler_key("beta_hat"),
+       kProbability},
+      {"training.sampler.running_avg_factor", SMILE_AT(training.sampler.scale_adapted.running_avg_factor),
+       "decay ρ of the squared gradient", of_sampler_key("running_avg_factor"), kFraction},
+      {"training.sampler.psgld_alpha", SMILE_AT(training.sampler.langevin.rms_decay),
+       "decay α of the squared gradient", of_sampler_key("psgld_alpha"), kFraction},
+      {"training.sampler.psgld_lambda", SMILE_AT(training.sampler.langevin.rms_lambda), "λ of 1/(λ + √V)",
+       of_sampler_key("psgld_lambda"), kPositive},
+      {"training.sampler.sgnht_diffusion", SMILE_AT(training.sampler.sgnht.diffusion), "diffusion A",
+       of_sampler_key("sgnht_diffusion"), kPositive},
+      {"training.sampler.explore_without_noise", SMILE_AT(training.sampler.langevin.explore_without_noise),
+       "no noise in the exploration part of a cycle", of_sampler_key("explore_without_noise")},
       {"training.sampler.n_integration_steps", SMILE_AT(training.sampler.n_integration_steps),
        "integration steps a sample", kNothing, at_least(1)},
       {"training.sampler.prior_config.name",
@@ -706,39 +658,37 @@ std::vector<Key> make_keys() {
        kEps,
        {.low = 0, .high = 9e18}},
       {.path = "training.sampler.scheduler_config_warm.name",
-       .member = SMILE_AT(training.sampler.scheduler_config_warm.name),
+       .member = SMILE_AT(training.sampler.step.warmup_schedule.kind),
        .doc = "step-size schedule of the warm-up",
        .when = kStochastic,
-       .choices = schedules,
        .null_word = "none"},
       {"training.sampler.scheduler_config_warm.exploration",
-       SMILE_AT(training.sampler.scheduler_config_warm.exploration),
+       SMILE_AT(training.sampler.step.warmup_schedule.exploration),
        "share of the steps, or of a cycle, that explores", kWarmMoves, kFraction},
       {"training.sampler.scheduler_config_warm.init_step_size",
-       SMILE_AT(training.sampler.scheduler_config_warm.init_step_size), "step size at the start", kWarmMoves,
+       SMILE_AT(training.sampler.step.warmup_schedule.initial), "step size at the start", kWarmMoves,
        kPositive},
       {"training.sampler.scheduler_config_warm.target_step_size",
-       SMILE_AT(training.sampler.scheduler_config_warm.target_step_size), "step size at the end", kWarmMoves,
+       SMILE_AT(training.sampler.step.warmup_schedule.target), "step size at the end", kWarmMoves,
        kNotNegative},
       {"training.sampler.scheduler_config_warm.n_cycles",
-       SMILE_AT(training.sampler.scheduler_config_warm.n_cycles), "cycles", kWarmCycles, at_least(1)},
+       SMILE_AT(training.sampler.step.warmup_schedule.cycles), "cycles", kWarmCycles, at_least(1)},
       {.path = "training.sampler.scheduler_config_samp.name",
-       .member = SMILE_AT(training.sampler.scheduler_config_samp.name),
+       .member = SMILE_AT(training.sampler.step.sampling_schedule.kind),
        .doc = "step-size schedule of the sampling phase; csgld: cosine",
        .when = kStochastic,
-       .choices = schedules,
        .null_word = "none"},
       {"training.sampler.scheduler_config_samp.exploration",
-       SMILE_AT(training.sampler.scheduler_config_samp.exploration),
+       SMILE_AT(training.sampler.step.sampling_schedule.exploration),
        "share of the steps, or of a cycle, that explores and stores no samples", kSampMoves, kFraction},
       {"training.sampler.scheduler_config_samp.init_step_size",
-       SMILE_AT(training.sampler.scheduler_config_samp.init_step_size), "step size at the start", kSampMoves,
+       SMILE_AT(training.sampler.step.sampling_schedule.initial), "step size at the start", kSampMoves,
        kPositive},
       {"training.sampler.scheduler_config_samp.target_step_size",
-       SMILE_AT(training.sampler.scheduler_config_samp.target_step_size), "step size at the end", kSampMoves,
+       SMILE_AT(training.sampler.step.sampling_schedule.target), "step size at the end", kSampMoves,
        kNotNegative},
       {"training.sampler.scheduler_config_samp.n_cycles",
-       SMILE_AT(training.sampler.scheduler_config_samp.n_cycles), "cycles", kSampCycles, at_least(1)},
+       SMILE_AT(training.sampler.step.sampling_schedule.cycles), "cycles", kSampCycles, at_least(1)},
 
       {"training.tokenizer.tokenizer",
        SMILE_AT(training.tokenizer.tokenizer),

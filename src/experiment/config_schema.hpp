@@ -68,8 +68,8 @@ bool is_available(const Choice& choice);
 
 /// When a key has an effect.
 struct Condition {
-  std::string_view text;  ///< "psgld"; empty: always
-  bool (*holds)(const Config&);
+  std::string text;  ///< "psgld"; empty: always
+  std::function<bool(const Config&)> holds;
 };
 
 /// The slot of a member, and the alternatives where its type has names.
@@ -100,15 +100,17 @@ struct Member {
                            for (const std::string_view name : names) at(c)->push_back(*parse_name<E>(name));
                          }}),
         choices(choices_of<E>()) {}
-  /// A truth value whose two sides have names.
-  Member(bool* (*at)(Config&), Choice no, Choice yes)
-      : slot(NamedMember{
-            false,
-            [at, no = no.name, yes = yes.name](const Config& c) {
-              return std::vector{*value(at, c) ? yes : no};
-            },
-            [at, yes = yes.name](Config& c, const auto& names) { *at(c) = names.front() == yes; }}),
-        choices{std::move(no), std::move(yes)} {}
+  /// A truth value whose two sides have names, in the order in which they are listed.
+  using Side = std::pair<bool, std::string_view>;
+  Member(bool* (*at)(Config&), Side first, Side second)
+      : slot(NamedMember{false,
+                         [=](const Config& c) {
+                           return std::vector{*value(at, c) == first.first ? first.second : second.second};
+                         },
+                         [=](Config& c, const auto& names) {
+                           *at(c) = names.front() == first.second ? first.first : second.first;
+                         }}),
+        choices{{first.second}, {second.second}} {}
 
   /// The same with more alternatives, which this program knows by name only and refuses.
   Member and_unavailable(std::initializer_list<std::string_view> names) && {

@@ -51,10 +51,8 @@ struct Context {
   experiment::TrainingRows rows;
   json diagnostics, chains, metrics, sampling;
 
-  bool has_guardrail() const {
-    return sampler.is_stochastic_microcanonical() && sampler.smile_tuning.reset_prob < 1;
-  }
-  bool drifts() const { return sampler.is_stochastic_microcanonical() && sampler.step_size_rule == "energy"; }
+  bool has_guardrail() const { return sampler.has_guardrail(); }
+  bool drifts() const { return sampler.follows_energy(); }
 };
 
 Context context_of(const fs::path& run) {
@@ -121,7 +119,7 @@ void put_numbers(ChainDiagnosis& d, const ChainRecord& r, const experiment::Chai
   d.training_log_likelihood = c.rows.per_row(m.training_log_likelihood);
   d.squared_norm_per_dim = m.squared_norm_per_dim;
   if (m.sampling.steps > 0) d.reset_frequency = double(m.sampling.refused()) / double(m.sampling.steps);
-  if (c.has_guardrail()) d.expected_reset_frequency = 1 - c.sampler.smile_tuning.reset_prob;
+  if (c.has_guardrail()) d.expected_reset_frequency = 1 - c.sampler.microcanonical.tuner.reset_prob;
   d.divergences = m.warmup.nonfinite() + m.sampling.nonfinite();
   for (std::size_t i = 1; i < kRefusalKinds; ++i)
     if (const auto n = m.warmup.refusals[i] + m.sampling.refusals[i]; n > 0)
@@ -132,9 +130,9 @@ void put_numbers(ChainDiagnosis& d, const ChainRecord& r, const experiment::Chai
   d.step_size_after_warmup = m.warmup_end_step_size;
   d.step_size_last = m.last_step_size;
   if (m.steps > 0) d.step_size_smallest = m.smallest_step_size, d.step_size_largest = m.largest_step_size;
-  d.step_size_drifted =
-      c.drifts() && m.steps > 0 &&
-      (m.smallest_step_size < 0.01 * c.sampler.step_size || m.largest_step_size > 100 * c.sampler.step_size);
+  d.step_size_drifted = c.drifts() && m.steps > 0 &&
+                        (m.smallest_step_size < 0.01 * c.sampler.step.step_size ||
+                         m.largest_step_size > 100 * c.sampler.step.step_size);
   d.gradient_rms = m.sampling.gradient_rms(double(r.dimension));
   if (r.step > 0) d.seconds_per_step = r.seconds / double(r.step);
   if (r.seconds > 0) d.gradients_per_second = double(m.warmup.gradients + m.sampling.gradients) / r.seconds;
@@ -201,10 +199,7 @@ class Judge {
   }
 
  private:
-  bool chooses_step() const {
-    return c_.sampler.step_size_rule == "turn" && c_.drifts() == false &&
-           c_.sampler.is_stochastic_microcanonical();
-  }
+  bool chooses_step() const { return c_.sampler.turns(); }
   void add(Weight weight, const char* code, std::string text, std::string advice) {
     d_.findings.push_back({weight, code, std::move(text), std::move(advice)});
   }
@@ -288,7 +283,7 @@ class Judge {
         fmt::format(
             "the energy rule moved the step size from {:.3g} to {:.3g} (between {:.3g} and {:.3g} on the "
             "way), out of [0.01, 100] times step_size",
-            c_.sampler.step_size, d_.step_size_last, d_.step_size_smallest, d_.step_size_largest),
+            c_.sampler.step.step_size, d_.step_size_last, d_.step_size_smallest, d_.step_size_largest),
         "use step_size_rule: turn, adapt_during: warmup, or a fixed step");
   }
 

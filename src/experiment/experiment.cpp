@@ -131,11 +131,11 @@ std::unique_ptr<Target<HostVector<float>>> make_target(const Experiment& e, std:
   const SamplerConfig& sampler = e.config.training.sampler;
   auto likelihood = make_likelihood(e, member);
   BatchOrder batches = sampler.is_stochastic() && sampler.batch_size
-                           ? e.network->batches(std::size_t(*sampler.batch_size), batch_mode(sampler.batches),
+                           ? e.network->batches(std::size_t(*sampler.batch_size), sampler.batches,
                                                 StreamKey{e.seed(), chain, Purpose::batches})
                            : BatchOrder(e.observations());
   return std::make_unique<MinibatchPosterior<float>>(std::move(likelihood), e.prior, std::move(batches),
-                                                     likelihood_scale(sampler.likelihood_scale));
+                                                     sampler.likelihood_scale);
 }
 
 std::size_t thread_count(const Experiment& e, const RunOptions& options, std::size_t jobs) {

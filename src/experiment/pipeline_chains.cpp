@@ -17,17 +17,15 @@ bool sample(const Experiment& e, const RunDirectory& directory, const RunOptions
   std::iota(ensemble.chains.begin(), ensemble.chains.end(), 0u);
   ensemble.seed = e.seed();
   ensemble.thinning = e.lengths.thinning;
-  ensemble.draws.type = draws_type(sampler.draws_dtype);
+  ensemble.draws.type = sampler.draws_dtype;
   ensemble.keep_warmup = sampler.keep_warmup;
   ensemble.max_nonfinite_fraction = sampler.max_nonfinite_fraction;
   ensemble.threads = thread_count(e, options, e.chains());
   ensemble.checkpoint_seconds = options.checkpoint_seconds;
   ensemble.resume = options.resume;
   ensemble.digest = fmt::format("{}data checksum: {}\n", to_yaml(e.config), e.info.checksum);
-  if (sampler.is_stochastic_microcanonical() && sampler.step_size_rule == "energy")
-    ensemble.adapted_from = sampler.step_size;
-  if (sampler.is_stochastic_microcanonical() && sampler.step_size_rule == "turn")
-    ensemble.turn_angle = sampler.turn_angle;
+  if (sampler.follows_energy()) ensemble.adapted_from = sampler.step.step_size;
+  if (sampler.turns()) ensemble.turn_angle = sampler.microcanonical.turn_angle;
   ensemble.stop = options.stop;
   ensemble.on_progress = options.on_progress;
   ensemble.on_message = [&](const std::string& text) { remark(options, directory, text); };

@@ -36,28 +36,29 @@ constexpr std::uint64_t kFewestSteps = 100;  ///< of a first round that says any
 Config tunable(Config config, std::vector<std::string>& remarks) {
   SamplerConfig& sampler = config.training.sampler;
   const std::string place = config.place("training.sampler.name");
-  if (sampler.name == "mclmc")
-    throw Error(place, "mclmc finds its step size by itself, there is nothing to tune",
+  const SamplerRow& row = sampler.row();
+  if (!row.stochastic)
+    throw Error(place, sampler.name + " finds its step size by itself, there is nothing to tune",
                 "run the configuration as it is");
-  if (sampler.scheduler_config_warm.name != "none" || sampler.scheduler_config_samp.name != "none" ||
-      sampler.name == "csgld")
+  if (sampler.step.warmup_schedule.kind != ScheduleKind::constant ||
+      sampler.step.sampling_schedule.kind != ScheduleKind::constant)
     // Short chains are compared in the middle of their way, where a schedule has not come down yet.
     throw Error(
         place, "the step size of this sampler follows a schedule, short chains do not see its end",
-        sampler.name == "csgld"
-            ? "tune sgld (--set training.sampler.name=sgld) and take its step for "
-              "scheduler_config_samp.init_step_size"
+        row.cyclic
+            ? fmt::format("tune {0} (--set training.sampler.name={0}) and take its step for "
+                          "scheduler_config_samp.init_step_size",
+                          row.fixed_step)
             : "tune with scheduler_config_warm.name=none and scheduler_config_samp.name=none, and take "
               "the step for init_step_size");
-  if (sampler.step_size_rule == "turn" && sampler.is_stochastic_microcanonical()) {
+  if (sampler.turns()) {
     remarks.push_back(fmt::format(
         "{} finds its step size by itself (step_size_rule: turn); what is tuned here is the same sampler "
         "with a fixed step",
         sampler.name));
-    sampler.step_size_rule = "fixed";
-    if (sampler.name == "psmile-auto") sampler.name = "psmile-naive";
-    if (sampler.name == "smile-auto") sampler.name = "smile-naive";
-    if (sampler.name.ends_with("-naive")) sampler.smile_tuning.reset_prob = 1;
+    sampler.microcanonical.rule = StepSizeRule::fixed;
+    if (!row.fixed_step.empty()) sampler.name = row.fixed_step;
+    if (!sampler.row().guardrail) sampler.microcanonical.tuner.reset_prob = 1;
   }
   return config;
 }
@@ -90,17 +91,20 @@ void find_centre(const Experiment& e, const fs::path& folder, const TuneOptions&
   std::optional<double> rate = last_learning_rate(folder);
   if (!rate && warmstart.warmstart_exp_dir) rate = last_learning_rate(*warmstart.warmstart_exp_dir);
   if (!rate) rate = member_options(e.config).learning_rate.at(0);
-  const std::string& name = e.config.training.sampler.name;
   const double n = double(e.observations());
   summary.centre = *rate;
   summary.centre_from = fmt::format("the optimiser's last learning rate {:g}", *rate);
-  if (name == "sgld" || name == "psgld" || name == "sghmc") {
-    summary.centre = *rate / n;
-    summary.centre_from += fmt::format(" over the {} training rows", e.observations());
-  } else if (name == "sgnht") {
-    summary.centre = std::sqrt(*rate / n);
-    summary.centre_from =
-        fmt::format("the root of {} over the {} training rows", summary.centre_from, e.observations());
+  switch (e.config.training.sampler.row().unit) {
+    case StepUnit::rate:
+      break;
+    case StepUnit::rate_over_rows:
+      summary.centre = *rate / n;
+      summary.centre_from += fmt::format(" over the {} training rows", e.observations());
+      break;
+    case StepUnit::root_rate_over_rows:
+      summary.centre = std::sqrt(*rate / n);
+      summary.centre_from =
+          fmt::format("the root of {} over the {} training rows", summary.centre_from, e.observations());
   }
 }
 
@@ -141,7 +145,7 @@ class Search {
     Candidate candidate;
     candidate.step_size = step_size;
     SamplerConfig sampler = e_.config.training.sampler;
-    sampler.step_size = step_size;
+    sampler.step.step_size = step_size;
     for (std::size_t k = 0; k < members_.size(); ++k)
       candidate.chains.push_back(std::make_unique<TuneChain>(e_, sampler, validation_, std::uint32_t(k),
                                                              members_[k], length_ * kRounds[2]));
@@ -289,8 +293,9 @@ std::uint64_t warmstart_updates(const Experiment& e, const fs::path& folder) {
 /// where one is as steep as the other, the best step falls with the root of the number of steps. A step that
 /// adapts needs no such correction.
 double to_run_length(const SamplerConfig& sampler, std::uint64_t tuned_steps, std::uint64_t run_steps) {
-  const bool adapts = sampler.is_stochastic_microcanonical() && sampler.step_size_rule == "energy";
-  return adapts || tuned_steps >= run_steps ? 1 : std::sqrt(double(tuned_steps) / double(run_steps));
+  return sampler.follows_energy() || tuned_steps >= run_steps
+             ? 1
+             : std::sqrt(double(tuned_steps) / double(run_steps));
 }
 
 std::string reason_of(const std::vector<Candidate*>& order) {
@@ -429,8 +434,8 @@ TuneSummary tune_step_size(const Config& given, const TuneOptions& options) {
 
   Config result = tuned;
   // Three digits say all that a search like this can.
-  result.training.sampler.step_size = std::stod(fmt::format("{:.3g}", summary.step_size));
-  summary.step_size = result.training.sampler.step_size;
+  result.training.sampler.step.step_size = std::stod(fmt::format("{:.3g}", summary.step_size));
+  summary.step_size = result.training.sampler.step.step_size;
   summary.config = (folder / "tuned.yaml").string();
   write_file_atomically(summary.config,
                         "# Written by smile tune: " + summary.reason + ".\n" + to_yaml(result));

@@ -1,7 +1,6 @@
 #include "smile/experiment/sampler_factory.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "experiment/make_sampler.hpp"
 
@@ -9,10 +8,23 @@ namespace smile {
 
 std::size_t batches_per_epoch(const SamplerConfig& config, std::size_t observations) {
   if (!config.is_stochastic() || !config.batch_size) return 1;
-  const double ratio = double(observations) / double(*config.batch_size);
-  if (config.batches == "even") return std::max<std::size_t>(1, std::size_t(std::lround(ratio)));
-  if (config.batches == "keep") return std::max<std::size_t>(1, std::size_t(std::ceil(ratio)));
-  return std::max<std::size_t>(1, std::size_t(std::floor(ratio)));
+  return BatchOrder::batches_in_epoch(observations, std::size_t(*config.batch_size), config.batches);
+}
+
+void check_batches(const SamplerConfig& config, std::size_t observations, const std::string& place) {
+  if (!config.turns() || batches_per_epoch(config, observations) >= 2) return;
+  throw Error(place,
+              "an epoch of " + std::to_string(observations) +
+                  " training rows is one batch, and the turning-angle rule needs the noise of mini-batches",
+              "write at most " + std::to_string(std::max<std::size_t>(1, observations / 2)) +
+                  ", or use the sampler mclmc");
+}
+
+std::uint64_t gradients_of(const SamplerConfig& config, std::uint64_t steps) {
+  if (config.is_stochastic_microcanonical())
+    return gradients_of(experiment::microcanonical_of(config), steps);
+  if (config.row().dynamics == Dynamics::mclmc) return gradients_of(experiment::mclmc_of(config), steps);
+  return gradients_of(config.step, steps);
 }
 
 RunLengths make_run_lengths(const SamplerConfig& config, std::size_t observations) {
@@ -29,12 +41,6 @@ RunLengths make_run_lengths(const SamplerConfig& config, std::size_t observation
 std::unique_ptr<Sampler<HostVector<float>>> make_sampler(const SamplerConfig& config,
                                                          const SamplingPlan& plan, std::size_t observations) {
   return experiment::make_sampler_of<HostVector<float>>(config, plan, observations);
-}
-
-std::unique_ptr<Sampler<HostVector<double>>> make_sampler_double(const SamplerConfig& config,
-                                                                 const SamplingPlan& plan,
-                                                                 std::size_t observations) {
-  return experiment::make_sampler_of<HostVector<double>>(config, plan, observations);
 }
 
 }  // namespace smile

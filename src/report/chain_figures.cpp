@@ -58,7 +58,7 @@ std::string lines(const RunFiles& run, const char* file_ending, const char* colu
 
 std::string step_sizes(const RunFiles& run) {
   const auto& sampler = run.config.training.sampler;
-  const bool energy_rule = sampler.is_stochastic_microcanonical() && sampler.step_size_rule == "energy";
+  const bool energy_rule = sampler.follows_energy();
   Plot plot({"step"}, {"step size", Scale::log});
   for (const auto& chain : run.chains) {
     const int number = chain.value("chain", 0);
@@ -70,8 +70,8 @@ std::string step_sizes(const RunFiles& run) {
   Key key = key_of_chains(run);
   std::string caption = "How far a step moves a chain.";
   if (energy_rule) {
-    plot.level(0.01 * sampler.step_size, "series-2 thin", "lower bound");
-    plot.level(100 * sampler.step_size, "series-2 thin", "upper bound");
+    plot.level(0.01 * sampler.step.step_size, "series-2 thin", "lower bound");
+    plot.level(100 * sampler.step.step_size, "series-2 thin", "upper bound");
     key.push_back({"series-2 thin", "0.01 and 100 times step_size"});
     caption =
         "The energy rule has no fixed point: the step size drifts. Outside the two bounds the run warns.";
@@ -102,8 +102,8 @@ std::string reset_frequency(const RunFiles& run) {
   Key key{{"series-1", "all chains"}};
   const auto& sampler = run.config.training.sampler;
   std::string caption = "Steps that were refused, in windows of 1,000.";
-  if (sampler.is_stochastic_microcanonical() && sampler.smile_tuning.reset_prob < 1) {
-    const double kappa = 1 - sampler.smile_tuning.reset_prob;
+  if (sampler.has_guardrail()) {
+    const double kappa = 1 - sampler.microcanonical.tuner.reset_prob;
     plot.level(100 * kappa, "series-2 thin", "kappa");
     key.push_back({"series-2 thin", fmt::format("κ = {:g} %", 100 * kappa)});
     caption += " Near κ where |ΔE| follows its Gamma fit; far above it the step size is too large.";

@@ -8,13 +8,6 @@
 
 namespace smile {
 
-BatchMode batch_mode(const std::string& name) {
-  if (name == "even") return BatchMode::even;
-  if (name == "keep") return BatchMode::keep;
-  if (name == "drop") return BatchMode::drop;
-  throw Error("batches", "'" + name + "' is not a way to make batches", "choose even, keep or drop");
-}
-
 BatchOrder::BatchOrder(std::size_t rows) : rows_(rows), batch_size_(rows) {
   if (rows == 0)
     throw Error("batches", "there are no training rows", "give data with at least one training row");
@@ -27,22 +20,22 @@ BatchOrder::BatchOrder(std::size_t rows, std::size_t batch_size, BatchMode mode,
   if (rows > std::numeric_limits<std::uint32_t>::max())
     throw Error("batches", std::to_string(rows) + " rows are too many", "use fewer than 2^32 rows");
   if (batch_size == 0) throw Error("batch_size", "0 rows make no batch", "set it to 1 or more");
-  if (batch_size < rows) {
-    switch (mode) {
-      case BatchMode::even:
-        // round(N/B) without floating point; N ≥ B, so that it is at least 1.
-        batches_ = (2 * rows + batch_size) / (2 * batch_size);
-        break;
-      case BatchMode::keep:
-        batches_ = (rows + batch_size - 1) / batch_size;
-        break;
-      case BatchMode::drop:
-        batches_ = rows / batch_size;
-        break;
-    }
-  }
+  batches_ = batches_in_epoch(rows, batch_size, mode);
   // One batch of an epoch is all rows, unless it is a full one with a short one dropped.
   full_ = batch_size >= rows || (mode == BatchMode::even && batches_ == 1);
+}
+
+std::size_t BatchOrder::batches_in_epoch(std::size_t rows, std::size_t batch_size, BatchMode mode) {
+  if (batch_size >= rows) return 1;
+  switch (mode) {
+    case BatchMode::keep:
+      return (rows + batch_size - 1) / batch_size;
+    case BatchMode::drop:
+      return rows / batch_size;
+    case BatchMode::even:
+      break;
+  }
+  return (2 * rows + batch_size) / (2 * batch_size);  // round(N/B), at least 1 as N ≥ B
 }
 
 BatchOrder BatchOrder::windows(std::size_t observations, std::size_t places, std::size_t batch_size,

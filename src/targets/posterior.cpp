@@ -7,12 +7,6 @@
 
 namespace smile {
 
-LikelihoodScale likelihood_scale(const std::string& name) {
-  if (name == "exact") return LikelihoodScale::exact;
-  if (name == "floor") return LikelihoodScale::floor_of_batches;
-  throw Error("likelihood_scale", "'" + name + "' is not a scale", "choose exact or floor");
-}
-
 template <class T>
 MinibatchPosterior<T>::MinibatchPosterior(std::unique_ptr<Likelihood<T>> likelihood,
                                           std::shared_ptr<const Prior> prior, BatchOrder batches,

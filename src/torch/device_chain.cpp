@@ -170,15 +170,15 @@ ChainSetup make_device_chain(const SamplerConfig& config, const TorchNetwork& ne
                              std::shared_ptr<const Prior> prior, const RunLengths& lengths,
                              std::uint64_t seed, std::uint32_t chain) {
   const std::size_t n = network.rows(Part::train);
-  BatchOrder batches = config.is_stochastic() && config.batch_size
-                           ? network.batches(std::size_t(*config.batch_size), batch_mode(config.batches),
-                                             {seed, chain, Purpose::batches})
-                           : BatchOrder(n);
+  BatchOrder batches =
+      config.is_stochastic() && config.batch_size
+          ? network.batches(std::size_t(*config.batch_size), config.batches, {seed, chain, Purpose::batches})
+          : BatchOrder(n);
   const torch::Device device = network.data().device();
   const TensorVector::OnDevice scope(device);
   auto posterior =
       std::make_unique<DevicePosterior>(network.workspace(frozen, member), network.data(), std::move(prior),
-                                        std::move(batches), likelihood_scale(config.likelihood_scale));
+                                        std::move(batches), config.likelihood_scale);
   ChainSetup setup;
   setup.target = std::make_unique<HostTarget>(posterior->dimension());
   setup.sampler =

@@ -14,12 +14,6 @@ KeepEpoch keep_epoch(const std::string& name) {
   throw Error("warmstart.keep", "'" + name + "' is not an epoch to keep", "choose best or last");
 }
 
-LogSigmaStart log_sigma_start(const std::string& name) {
-  if (name == "residual") return LogSigmaStart::residual;
-  if (name == "zero") return LogSigmaStart::zero;
-  throw Error("log_sigma_init", "'" + name + "' is not a start of log sigma", "choose residual or zero");
-}
-
 void MemberOptions::validate() const {
   optimizer.validate();
   learning_rate.validate();

@@ -4,12 +4,23 @@
 #include <cstdint>
 
 #include "smile/archive.hpp"
+#include "smile/named.hpp"
 #include "smile/statistics/gamma.hpp"
 
 namespace smile {
 
 enum class QuantileRule { exact, wilson_hilferty };
+template <>
+struct Named<QuantileRule> {
+  static constexpr Alternative<QuantileRule> all[] = {{QuantileRule::exact, "exact"},
+                                                      {QuantileRule::wilson_hilferty, "wilson-hilferty"}};
+};
 enum class AdaptionBalance { paper, symmetric };
+template <>
+struct Named<AdaptionBalance> {
+  static constexpr Alternative<AdaptionBalance> all[] = {{AdaptionBalance::paper, "paper"},
+                                                         {AdaptionBalance::symmetric, "symmetric"}};
+};
 
 struct EnergyTunerOptions {
   double reset_prob = 0.98;         ///< 1 − κ, in (0, 1]; 1 switches the guardrail off

@@ -6,17 +6,26 @@
 #include <cstdint>
 #include <numbers>
 
+#include "smile/named.hpp"
+
 namespace smile {
 
 enum class ScheduleKind { constant, linear, cosine };
+template <>
+struct Named<ScheduleKind> {
+  static constexpr Alternative<ScheduleKind> all[] = {
+      {ScheduleKind::constant, "none", "step_size and its rule", "constant"},
+      {ScheduleKind::linear, "linear"},
+      {ScheduleKind::cosine, "cosine"}};
+};
 
 /// ε_t for t = 0 … n−1 of one phase (spec 1.9).
 struct Schedule {
   ScheduleKind kind = ScheduleKind::constant;
-  double initial = 0;  ///< ε at t = 0, > 0
-  double target = 0;   ///< ε that the schedule tends to
-  std::uint64_t cycles = 1;
-  double exploration = 0;  ///< fraction of the phase (linear) or of each cycle (cosine) that explores
+  double initial = 1e-3;  ///< ε at t = 0, > 0
+  double target = 0;      ///< ε that the schedule tends to
+  std::uint64_t cycles = 4;
+  double exploration = 0.25;  ///< fraction of the phase (linear) or of each cycle (cosine) that explores
 
   struct Point {
     double step_size;

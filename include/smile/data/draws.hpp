@@ -18,12 +18,16 @@
 #include <string>
 #include <vector>
 
+#include "smile/named.hpp"
+
 namespace smile {
 
 enum class DrawsType : std::uint8_t { float32, float16, bfloat16 };
-/// "float32", "float16", "bfloat16". @throws Error that lists them
-DrawsType draws_type(const std::string& name);
-const char* name_of(DrawsType type);
+template <>
+struct Named<DrawsType> {
+  static constexpr Alternative<DrawsType> all[] = {
+      {DrawsType::float32, "float32"}, {DrawsType::float16, "float16"}, {DrawsType::bfloat16, "bfloat16"}};
+};
 std::size_t bytes_of(DrawsType type);
 /// What is read again of values that are stored as `type`: rounded to it.
 void round_as_stored(DrawsType type, std::span<float> values);

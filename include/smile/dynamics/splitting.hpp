@@ -4,9 +4,18 @@
 #include <string_view>
 #include <vector>
 
+#include "smile/named.hpp"
+
 namespace smile {
 
 enum class Integrator { mclachlan, velocity_verlet, position_verlet, three_stage };
+template <>
+struct Named<Integrator> {
+  static constexpr Alternative<Integrator> all[] = {{Integrator::mclachlan, "mclachlan"},
+                                                    {Integrator::velocity_verlet, "velocity-verlet"},
+                                                    {Integrator::position_verlet, "position-verlet"},
+                                                    {Integrator::three_stage, "three-stage", "", "yoshida"}};
+};
 
 struct Substep {
   enum Kind { momentum, position } kind;

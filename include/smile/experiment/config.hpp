@@ -16,8 +16,19 @@
 #include <string>
 #include <vector>
 
+#include "smile/config/samplers.hpp"
+#include "smile/data/draws.hpp"
+#include "smile/named.hpp"
 #include "smile/network/fcn.hpp"
+#include "smile/samplers/langevin.hpp"
+#include "smile/samplers/mclmc.hpp"
+#include "smile/samplers/microcanonical.hpp"
+#include "smile/samplers/momentum_samplers.hpp"
+#include "smile/samplers/scale_adapted_sghmc.hpp"
+#include "smile/targets/batch_order.hpp"
 #include "smile/targets/likelihood.hpp"
+#include "smile/targets/posterior.hpp"
+#include "smile/warmstart/member.hpp"
 
 namespace smile {
 
@@ -109,16 +120,6 @@ struct WarmstartConfig {
   std::string keep = "best";  ///< best, last
 };
 
-/// `training.sampler.smile_tuning:` (spec 1.8). Filled in per sampler: -naive: reset_prob 1, adaption_prob 0;
-/// -auto: reset_prob 0.999 unless given, adaption_prob 0.
-struct SmileTuning {
-  double reset_prob = 0.98;         ///< 1 − κ, in (0, 1]; 1 switches the guardrail off
-  double adaption_prob = 0.1;       ///< a, in [0, 1); 0 switches adaptation off
-  double adaption_strength = 0.02;  ///< in [0, 1)
-  double smoothing_factor = 0.01;   ///< β, in (0, 1]
-  double alpha = 0.01;              ///< rate of the moving averages of 1.7 and 1.13, in (0, 1]
-};
-
 /// `training.sampler.prior_config:` (spec 2.2). Null: the prior does not use it; filled in where it does.
 struct PriorConfig {
   std::string name = "StandardNormal";  ///< the eleven names of spec 2.2
@@ -128,20 +129,20 @@ struct PriorConfig {
   std::map<std::string, double> parameters() const;
 };
 
-/// `training.sampler.scheduler_config_warm:` and `_samp:` (spec 1.9).
-struct SchedulerConfig {
-  std::string name = "none";  ///< none (step_size and its rule), linear, cosine
-  double exploration = 0.25;  ///< fraction in [0, 1): no samples are taken there
-  double init_step_size = 1e-3;
-  double target_step_size = 0.0;
-  std::int64_t n_cycles = 4;  ///< cosine
+/// `training.sampler.preconditioner_scale:` how ŝ is normalised (spec 1.7).
+enum class PreconditionerScale { rms, inverse_rms };
+template <>
+struct Named<PreconditionerScale> {
+  static constexpr Alternative<PreconditionerScale> all[] = {
+      {PreconditionerScale::rms, "rms"}, {PreconditionerScale::inverse_rms, "inverse-rms"}};
 };
 
-/// `training.sampler:`
+/// `training.sampler:` What a sampler computes with stands in the options of the samplers themselves, whose
+/// defaults are those of the keys; a value that several samplers share stands in one of them, and
+/// make_sampler hands it on.
 struct SamplerConfig {
-  /// Canonical: smile-naive, psmile-naive, smile, psmile, smile-auto, psmile-auto, mclmc, sgld, psgld, csgld,
-  /// sghmc, adasghmc, rmsprop-sghmc, sgnht (hmc, nuts, mams: not available).
-  std::string name = "psmile-auto";
+  SamplerConfig();
+  std::string name = "psmile-auto";              ///< of a row of sampler_rows(), canonical
   bool epoch_wise_sampling = false;              ///< multiplies warm-up, samples and thinning by floor(N/B)
   std::optional<std::int64_t> batch_size = 256;  ///< null: all rows
   std::int64_t burn_in = 0;                      ///< stored samples dropped from the start of every chain
@@ -151,63 +152,43 @@ struct SamplerConfig {
   std::int64_t n_thinning = 10;
   bool use_warmup_as_init = true;
   bool keep_warmup = false;
-  std::string draws_dtype = "float32";  ///< float32, float16, bfloat16: of the stored draws
+  DrawsType draws_dtype = DrawsType::float32;  ///< of the stored draws
   std::vector<std::string> params_frozen;
-
-  double step_size = 1e-3;
-  std::string step_size_rule = "turn";  ///< fixed, energy, turn; filled in per sampler
-  double turn_angle = 0.06;
-  SmileTuning smile_tuning;
-  std::string integrator = "mclachlan";  ///< mclachlan, velocity-verlet, position-verlet, three-stage
-  std::string energy = "carried";        ///< carried, fresh
-  double decoherence_length = std::numeric_limits<double>::infinity();  ///< ℓ > 0; infinity: off
-  double gradient_clip = 1e6;                                           ///< may be infinity (off)
-  std::string batches = "even";                                         ///< even, keep, drop
-  std::string likelihood_scale = "exact";                               ///< exact (N/B_t), floor (floor(N/B))
-
-  std::string quantile = "exact";           ///< exact, wilson-hilferty
-  std::string variance_floor = "relative";  ///< relative, absolute
-  bool outlier_clip = true;
-  std::string adaption_balance = "paper";   ///< paper, symmetric
-  std::string adapt_during = "always";      ///< always, warmup
-  std::string reset_velocity = "keep";      ///< keep, gradient, random, authors
-  std::string reset_gradient = "restored";  ///< restored, stale
-  std::string nonfinite = "divergence";     ///< divergence, authors
-  double max_nonfinite_fraction = 0.5;      ///< over 100 steps
-
-  std::string preconditioner_init = "zero";           ///< zero, first-gradient
-  std::string preconditioner_centre = "mean";         ///< mean, none, authors
-  std::string preconditioner_scale = "rms";           ///< rms, inverse-rms
-  std::optional<double> preconditioner_floor = 0.03;  ///< r; null (written `absolute`): clip to [1e-2, 1e4]
-
-  std::string log_sigma_init = "residual";  ///< residual, zero (mean_regr)
-
-  bool diagonal_preconditioning = false;  ///< mclmc
-  double desired_energy_var = 1.0;        ///< known for the authors' files; no sampler here uses it
-  double desired_energy_var_start = 0.5, desired_energy_var_end = 0.1;  ///< mclmc
-  double trust_in_estimate = 1.5;                                       ///< mclmc
-  double num_effective_samples = 100.0;                                 ///< mclmc
-  double step_size_init = 0.01;                                         ///< mclmc
-
-  double temperature = 1.0;                        ///< sgld, psgld, csgld, sghmc, sgnht
-  double mdecay = 0.05;                            ///< α: sghmc, adasghmc, rmsprop-sghmc
-  double momentum_resampling = 0.0;                ///< sghmc: probability per step
-  double beta_hat = 0.0;                           ///< sghmc: β̂ in [0, α]
-  double running_avg_factor = 0.99;                ///< rmsprop-sghmc: ρ
-  double psgld_alpha = 0.99, psgld_lambda = 1e-5;  ///< psgld
-  double sgnht_diffusion = 1.0;                    ///< sgnht: A
-  bool explore_without_noise = false;              ///< csgld
+  BatchMode batches = BatchMode::even;
+  LikelihoodScale likelihood_scale = LikelihoodScale::exact;
+  double max_nonfinite_fraction = 0.5;                     ///< over 100 steps
+  LogSigmaStart log_sigma_init = LogSigmaStart::residual;  ///< mean_regr
+  double desired_energy_var = 1.0;  ///< known for the authors' files; no sampler uses it
   std::int64_t n_integration_steps = 1;
 
-  PriorConfig prior_config;
-  SchedulerConfig scheduler_config_warm, scheduler_config_samp;
+  GradientStepOptions step;  ///< of every sampler: guard, step size, schedules; temperature where it has one
+  /// smile…, psmile…. `tuner.reset_prob`, `tuner.adaption_prob` and `rule` are filled in by the sampler:
+  /// -naive: 1 and 0, fixed; -auto: 0.999 unless given and 0, turn. The integrator is mclmc's, too.
+  MicrocanonicalOptions microcanonical;
+  PreconditionerOptions preconditioner;  ///< psmile…; its rate α is the turning-angle rule's, too
+  PreconditionerScale preconditioner_scale = PreconditionerScale::rms;
+  std::optional<double> preconditioner_floor = 0.03;  ///< r; null (written `absolute`): clip to [1e-2, 1e4]
+  MclmcOptions mclmc;
+  LangevinOptions langevin;           ///< sgld, psgld, csgld
+  SghmcOptions sghmc;                 ///< its friction is that of adasghmc and rmsprop-sghmc, too
+  ScaleAdaptedOptions scale_adapted;  ///< adasghmc, rmsprop-sghmc
+  SgnhtOptions sgnht;
 
-  /// Samplers that move on mini-batches: all but mclmc.
-  bool is_stochastic() const;
+  PriorConfig prior_config;
+
+  /// What the program knows of the sampler. @throws Error for a name without a row
+  const SamplerRow& row() const { return sampler_row(name); }
+  bool is_stochastic() const { return row().stochastic; }
   /// smile… and psmile…
-  bool is_stochastic_microcanonical() const;
-  /// psmile-naive, psmile, psmile-auto: the gradient-noise preconditioner of spec 1.7 is on.
-  bool is_preconditioned() const;
+  bool is_stochastic_microcanonical() const { return row().is_microcanonical(); }
+  /// The step size follows the turning angle (spec 1.13), or the energy error (1.8).
+  bool turns() const { return follows(StepSizeRule::turn); }
+  bool follows_energy() const { return follows(StepSizeRule::energy); }
+  /// Steps are refused by their energy error.
+  bool has_guardrail() const { return row().is_microcanonical() && microcanonical.tuner.reset_prob < 1; }
+
+ private:
+  bool follows(StepSizeRule rule) const { return row().is_microcanonical() && microcanonical.rule == rule; }
 };
 
 /// `training.tokenizer:` (text only)

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "smile/experiment/config.hpp"
 #include "smile/kernels/host_vector.hpp"
@@ -20,6 +21,14 @@ struct RunLengths {
 /// @param observations  N, rows of the training split (≥ 1)
 RunLengths make_run_lengths(const SamplerConfig& config, std::size_t observations);
 
+/// The turning-angle rule follows the noise of mini-batches (spec 1.13).
+/// @param place  of the message  @throws Error where one batch holds all rows and the rule is on
+void check_batches(const SamplerConfig& config, std::size_t observations,
+                   const std::string& place = "training.sampler.batch_size");
+
+/// New gradients of a chain's steps 1 … `steps`, as the sampler itself counts them.
+std::uint64_t gradients_of(const SamplerConfig& config, std::uint64_t steps);
+
 /// Batches in an epoch, 1 for full-batch samplers and where the batch holds all rows (spec 1.1).
 std::size_t batches_per_epoch(const SamplerConfig& config, std::size_t observations);
 
@@ -28,9 +37,5 @@ std::size_t batches_per_epoch(const SamplerConfig& config, std::size_t observati
 /// spec 1.13).
 std::unique_ptr<Sampler<HostVector<float>>> make_sampler(const SamplerConfig& config,
                                                          const SamplingPlan& plan, std::size_t observations);
-/// The same in double precision, for tests and for densities that need it.
-std::unique_ptr<Sampler<HostVector<double>>> make_sampler_double(const SamplerConfig& config,
-                                                                 const SamplingPlan& plan,
-                                                                 std::size_t observations);
 
 }  // namespace smile

@@ -10,6 +10,7 @@
 
 #include "smile/kernels/host_vector.hpp"
 #include "smile/kernels/lanes_of_one.hpp"
+#include "smile/named.hpp"
 
 namespace smile {
 
@@ -54,6 +55,11 @@ enum class Centre {
   mean,     ///< variance of the noise: (g − m)², m the moving mean
   none,     ///< second moment: g², m unused
   authors,  ///< (g − ((1−α) + α g))²: the mean rebuilt from 1 in every step (spec 1.12)
+};
+template <>
+struct Named<Centre> {
+  static constexpr Alternative<Centre> all[] = {
+      {Centre::mean, "mean"}, {Centre::none, "none"}, {Centre::authors, "authors"}};
 };
 
 /// m ← (1−α) m + α g;   s² ← max((1−α) s² + α (g − m)², floor)

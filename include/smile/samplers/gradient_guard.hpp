@@ -2,12 +2,18 @@
 #pragma once
 
 #include "smile/kernels/passes.hpp"
+#include "smile/named.hpp"
 
 namespace smile {
 
 enum class NonFinitePolicy {
   divergence,  ///< the step is refused
   authors,     ///< NaN entries count as 0, infinite ones are clipped like any other (spec 1.12)
+};
+template <>
+struct Named<NonFinitePolicy> {
+  static constexpr Alternative<NonFinitePolicy> all[] = {{NonFinitePolicy::divergence, "divergence"},
+                                                         {NonFinitePolicy::authors, "authors"}};
 };
 
 struct GradientGuard {

@@ -16,6 +16,7 @@ struct GradientStepOptions {
   GradientGuard guard;
   double step_size = 1e-3;                      ///< ε > 0
   Schedule warmup_schedule, sampling_schedule;  ///< constant kinds take `step_size`
+  double temperature = 1;                       ///< T ≥ 0 of the noise, where the dynamics have one
 };
 
 /// New gradients of steps 1 … n: one a step, in warm-up too.

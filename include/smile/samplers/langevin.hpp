@@ -9,7 +9,6 @@
 namespace smile {
 
 struct LangevinOptions : GradientStepOptions {
-  double temperature = 1;              ///< T ≥ 0
   bool explore_without_noise = false;  ///< csgld: no noise in the exploration part of a cycle
   bool preconditioned = false;         ///< psgld
   double rms_decay = 0.99;             ///< α of psgld, in [0, 1)

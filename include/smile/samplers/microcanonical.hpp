@@ -20,6 +20,7 @@
 #include "smile/dynamics/refreshment.hpp"
 #include "smile/dynamics/splitting.hpp"
 #include "smile/kernels/host_vector.hpp"
+#include "smile/named.hpp"
 #include "smile/samplers/isokinetic_state.hpp"
 #include "smile/samplers/sampler.hpp"
 
@@ -29,12 +30,34 @@ enum class EnergyMode {
   carried,  ///< L(θ_old) and the first gradient are those kept from the last step's batch (the paper's cost)
   fresh,    ///< both are evaluated anew with the step's batch: one gradient more, ΔE free of batch noise
 };
+template <>
+struct Named<EnergyMode> {
+  static constexpr Alternative<EnergyMode> all[] = {{EnergyMode::carried, "carried"},
+                                                    {EnergyMode::fresh, "fresh"}};
+};
 enum class ResetVelocity { keep, gradient, random, authors };
+template <>
+struct Named<ResetVelocity> {
+  static constexpr Alternative<ResetVelocity> all[] = {{ResetVelocity::keep, "keep"},
+                                                       {ResetVelocity::gradient, "gradient"},
+                                                       {ResetVelocity::random, "random"},
+                                                       {ResetVelocity::authors, "authors"}};
+};
 enum class ResetGradient { restored, stale };
+template <>
+struct Named<ResetGradient> {
+  static constexpr Alternative<ResetGradient> all[] = {{ResetGradient::restored, "restored"},
+                                                       {ResetGradient::stale, "stale"}};
+};
 enum class StepSizeRule {
   fixed,   ///< constant, or a schedule
   energy,  ///< the paper's rule 3 (spec 1.8)
   turn,    ///< the turning-angle rule (spec 1.13)
+};
+template <>
+struct Named<StepSizeRule> {
+  static constexpr Alternative<StepSizeRule> all[] = {
+      {StepSizeRule::fixed, "fixed"}, {StepSizeRule::energy, "energy"}, {StepSizeRule::turn, "turn"}};
 };
 
 struct MicrocanonicalOptions {

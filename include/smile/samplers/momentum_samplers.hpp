@@ -13,7 +13,6 @@ namespace smile {
 struct SghmcOptions : GradientStepOptions {
   double friction = 0.05;          ///< α, in (0, 1]
   double noise_estimate = 0;       ///< β̂, in [0, α]
-  double temperature = 1;          ///< T ≥ 0
   double momentum_resampling = 0;  ///< probability in [0, 1] that a step begins with a new momentum
 };
 
@@ -83,8 +82,7 @@ class SghmcSampler final : public GradientStepSampler<Vector> {
 };
 
 struct SgnhtOptions : GradientStepOptions {
-  double diffusion = 1;    ///< A > 0; ξ₀ = A
-  double temperature = 1;  ///< T > 0
+  double diffusion = 1;  ///< A > 0; ξ₀ = A
 };
 
 /// v ← v − εξv + εg + sqrt(2Aε) n;  θ ← θ + εv;  ξ ← ξ + ε(‖v‖²/d − T), in this order; ξ₀ = A, v₀ ~ N(0, T

@@ -2,6 +2,8 @@
 /// Nothing here throws on numbers; a NaN argument gives NaN.
 #pragma once
 
+#include "smile/named.hpp"
+
 namespace smile {
 
 /// Gamma(shape k, scale ϑ) on [0, ∞): mean kϑ, variance kϑ².
@@ -15,6 +17,11 @@ struct GammaDistribution {
 enum class VarianceFloor {
   relative,  ///< V = min(σ², 10 μ²) + 1e−6 μ², so that k lies in about [0.1, 1e6]
   absolute,  ///< V = σ² + 1e−6, as in the authors' code
+};
+template <>
+struct Named<VarianceFloor> {
+  static constexpr Alternative<VarianceFloor> all[] = {{VarianceFloor::relative, "relative"},
+                                                       {VarianceFloor::absolute, "absolute"}};
 };
 
 /// Fit by moments: k = μ²/V, ϑ = V/μ.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "smile/named.hpp"
 #include "smile/random/stream.hpp"
 
 namespace smile {
@@ -21,6 +22,14 @@ struct OrthogonalScales {
 const OrthogonalScales& benchmark_scales(std::size_t dimension);
 
 enum class AnalyticalKind { icg, rosenbrock, funnel, gmm, gaussian };
+template <>
+struct Named<AnalyticalKind> {
+  static constexpr Alternative<AnalyticalKind> all[] = {{AnalyticalKind::icg, "icg"},
+                                                        {AnalyticalKind::rosenbrock, "rosenbrock"},
+                                                        {AnalyticalKind::funnel, "funnel"},
+                                                        {AnalyticalKind::gmm, "gmm"},
+                                                        {AnalyticalKind::gaussian, "gaussian"}};
+};
 
 /// One density and what is known about it; immutable, shared by all chains.
 class AnalyticalDensity {
@@ -70,8 +79,24 @@ enum class NoiseStructure {
   correlated,        ///< ξ = a Q (c ⊙ n)
   spatially_varied,  ///< correlated, and it enters as the gradient of (ξ·θ) exp(−θ₂/w)
 };
+template <>
+struct Named<NoiseStructure> {
+  static constexpr Alternative<NoiseStructure> all[] = {
+      {NoiseStructure::none, "none"},
+      {NoiseStructure::isotropic, "isotropic"},
+      {NoiseStructure::diagonal, "diagonal"},
+      {NoiseStructure::correlated, "correlated"},
+      {NoiseStructure::spatially_varied, "spatially-varied"}};
+};
 
 enum class BaseNoise { gaussian, laplace, student_t, lognormal };
+template <>
+struct Named<BaseNoise> {
+  static constexpr Alternative<BaseNoise> all[] = {{BaseNoise::gaussian, "gaussian"},
+                                                   {BaseNoise::laplace, "laplace"},
+                                                   {BaseNoise::student_t, "student-t"},
+                                                   {BaseNoise::lognormal, "lognormal"}};
+};
 
 /// The noise ξ that a step's mini-batch adds to the log-density, as ξ·θ, and to its gradient.
 struct InjectedNoise {

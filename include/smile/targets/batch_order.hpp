@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "smile/named.hpp"
 #include "smile/random/stream.hpp"
 
 namespace smile {
@@ -16,8 +17,11 @@ enum class BatchMode {
   keep,  ///< batches of B and a short last one
   drop,  ///< as keep, without the short one
 };
-/// "even", "keep", "drop". @throws Error that lists them
-BatchMode batch_mode(const std::string& name);
+template <>
+struct Named<BatchMode> {
+  static constexpr Alternative<BatchMode> all[] = {
+      {BatchMode::even, "even"}, {BatchMode::keep, "keep"}, {BatchMode::drop, "drop"}};
+};
 
 /// Batches without replacement within an epoch, reshuffled every epoch. An epoch's permutation is kept, so
 /// steps in order cost one shuffle an epoch; any order of steps gives the same batches. One object a chain.
@@ -34,6 +38,9 @@ class BatchOrder {
   /// @param observations  N of the scale factor: tokens/context, rounded   @param places ≥ 1
   static BatchOrder windows(std::size_t observations, std::size_t places, std::size_t batch_size,
                             StreamKey key);
+
+  /// R of an order of rows, ≥ 1: 1 where the batch holds all rows. @param batch_size ≥ 1
+  static std::size_t batches_in_epoch(std::size_t rows, std::size_t batch_size, BatchMode mode);
 
   /// Rows of batch t; empty where the batch is all rows (Likelihood's convention). Valid until the next call.
   std::span<const std::uint32_t> rows(std::uint64_t t);

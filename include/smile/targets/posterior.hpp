@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "smile/named.hpp"
 #include "smile/targets/batch_order.hpp"
 #include "smile/targets/likelihood.hpp"
 #include "smile/targets/priors.hpp"
@@ -16,8 +17,11 @@ enum class LikelihoodScale {
   exact,             ///< N/B_t with the true N and the size of the batch at hand
   floor_of_batches,  ///< `floor`: floor(N/B), as the authors' code has it (spec 1.12)
 };
-/// "exact", "floor". @throws Error that lists them
-LikelihoodScale likelihood_scale(const std::string& name);
+template <>
+struct Named<LikelihoodScale> {
+  static constexpr Alternative<LikelihoodScale> all[] = {{LikelihoodScale::exact, "exact"},
+                                                         {LikelihoodScale::floor_of_batches, "floor"}};
+};
 
 /// One object a chain: owns its likelihood (with its workspace) and its batch order; the prior is shared.
 template <class T>

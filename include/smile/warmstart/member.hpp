@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "smile/kernels/host_vector.hpp"
+#include "smile/named.hpp"
 #include "smile/network/fcn.hpp"
 #include "smile/targets/batch_order.hpp"
 #include "smile/warmstart/learning_rate.hpp"
@@ -37,8 +38,11 @@ enum class LogSigmaStart {
   residual,  ///< log of the kept network's validation residual standard deviation
   zero,      ///< 0, as the authors do
 };
-/// "residual", "zero". @throws Error that lists them
-LogSigmaStart log_sigma_start(const std::string& name);
+template <>
+struct Named<LogSigmaStart> {
+  static constexpr Alternative<LogSigmaStart> all[] = {{LogSigmaStart::residual, "residual"},
+                                                       {LogSigmaStart::zero, "zero"}};
+};
 
 struct MemberOptions {
   OptimizerOptions optimizer{};

@@ -41,13 +41,13 @@ TEST(Config, TheSmallestFileGivesTheDefaults) {
   EXPECT_EQ(config.model.hidden_structure, (std::vector<std::int64_t>{16, 16, 16, 1}));
   const SamplerConfig& sampler = config.training.sampler;
   EXPECT_EQ(sampler.name, "psmile-auto");
-  EXPECT_EQ(sampler.step_size_rule, "turn");
-  EXPECT_EQ(sampler.smile_tuning.reset_prob, 0.999);
-  EXPECT_EQ(sampler.smile_tuning.adaption_prob, 0);
-  EXPECT_EQ(sampler.turn_angle, 0.06);
-  EXPECT_EQ(sampler.integrator, "mclachlan");
-  EXPECT_TRUE(std::isinf(sampler.decoherence_length));
-  EXPECT_EQ(sampler.gradient_clip, 1e6);
+  EXPECT_EQ(sampler.microcanonical.rule, StepSizeRule::turn);
+  EXPECT_EQ(sampler.microcanonical.tuner.reset_prob, 0.999);
+  EXPECT_EQ(sampler.microcanonical.tuner.adaption_prob, 0);
+  EXPECT_EQ(sampler.microcanonical.turn_angle, 0.06);
+  EXPECT_EQ(sampler.microcanonical.integrator, Integrator::mclachlan);
+  EXPECT_TRUE(std::isinf(sampler.microcanonical.decoherence_length));
+  EXPECT_EQ(sampler.step.guard.clip, 1e6);
   EXPECT_EQ(*sampler.preconditioner_floor, 0.03);
   EXPECT_TRUE(config.warnings.empty());
   expect_round_trip(config);
@@ -137,15 +137,15 @@ evaluation_args:
                                      "theirs.yaml");
   const SamplerConfig& sampler = config.training.sampler;
   EXPECT_EQ(sampler.name, "psmile-naive");
-  EXPECT_EQ(sampler.step_size_rule, "fixed");
+  EXPECT_EQ(sampler.microcanonical.rule, StepSizeRule::fixed);
   EXPECT_TRUE(sampler.epoch_wise_sampling);
   EXPECT_EQ(*sampler.batch_size, 128);
   EXPECT_EQ(sampler.n_chains, 3);
   EXPECT_EQ(sampler.n_thinning, 5);
-  EXPECT_EQ(sampler.smile_tuning.smoothing_factor, 0.02);
-  EXPECT_EQ(sampler.scheduler_config_samp.name, "cosine");
-  EXPECT_EQ(sampler.scheduler_config_samp.n_cycles, 3);
-  EXPECT_EQ(sampler.scheduler_config_warm.name, "none");
+  EXPECT_EQ(sampler.microcanonical.tuner.smoothing_factor, 0.02);
+  EXPECT_EQ(sampler.step.sampling_schedule.kind, ScheduleKind::cosine);
+  EXPECT_EQ(sampler.step.sampling_schedule.cycles, 3u);
+  EXPECT_EQ(sampler.step.warmup_schedule.kind, ScheduleKind::constant);
   EXPECT_EQ(sampler.prior_config.parameters(), (std::map<std::string, double>{{"loc", 0.5}, {"scale", 2.0}}));
   const WarmstartConfig& warmstart = config.training.warmstart;
   EXPECT_EQ(warmstart.optimizer_config.lr_schedule, "cosine_decay");
@@ -180,19 +180,19 @@ TEST(Config, ResolvesTheAliasesOfSamplers) {
 
 TEST(Config, TheSamplerDecidesRuleAndGuardrail) {
   const SamplerConfig naive = with_sampler("name: psmile-naive").training.sampler;
-  EXPECT_EQ(naive.step_size_rule, "fixed");
-  EXPECT_EQ(naive.smile_tuning.reset_prob, 1);
-  EXPECT_EQ(naive.smile_tuning.adaption_prob, 0);
+  EXPECT_EQ(naive.microcanonical.rule, StepSizeRule::fixed);
+  EXPECT_EQ(naive.microcanonical.tuner.reset_prob, 1);
+  EXPECT_EQ(naive.microcanonical.tuner.adaption_prob, 0);
   const SamplerConfig tuned = with_sampler("name: psmile").training.sampler;
-  EXPECT_EQ(tuned.step_size_rule, "energy");
-  EXPECT_EQ(tuned.smile_tuning.reset_prob, 0.98);
-  EXPECT_EQ(tuned.smile_tuning.adaption_prob, 0.1);
+  EXPECT_EQ(tuned.microcanonical.rule, StepSizeRule::energy);
+  EXPECT_EQ(tuned.microcanonical.tuner.reset_prob, 0.98);
+  EXPECT_EQ(tuned.microcanonical.tuner.adaption_prob, 0.1);
   const SamplerConfig automatic =
       with_sampler("name: smile-auto, smile_tuning: {reset_prob: 0.99}").training.sampler;
-  EXPECT_EQ(automatic.smile_tuning.reset_prob, 0.99);
-  EXPECT_FALSE(automatic.is_preconditioned());
+  EXPECT_EQ(automatic.microcanonical.tuner.reset_prob, 0.99);
+  EXPECT_FALSE(automatic.row().preconditioned);
   const Config overruled = with_sampler("name: smile-naive, smile_tuning: {reset_prob: 0.9}");
-  EXPECT_EQ(overruled.training.sampler.smile_tuning.reset_prob, 1);
+  EXPECT_EQ(overruled.training.sampler.microcanonical.tuner.reset_prob, 1);
   EXPECT_TRUE(warned_about(overruled, "smile-naive has no guardrail"));
   expect_round_trip(overruled);
 }
@@ -225,11 +225,12 @@ TEST(Config, WarnsOfWhatThisBuildDoesNotDo) {
 }
 
 TEST(Config, NumbersTruthsAndTextsAreNotMixedUp) {
-  EXPECT_EQ(with_sampler("step_size: 1").training.sampler.step_size, 1.0);
-  EXPECT_EQ(with_sampler("step_size: 1e-3").training.sampler.step_size, 1e-3);
-  EXPECT_EQ(with_sampler("step_size: +.5").training.sampler.step_size, 0.5);
-  EXPECT_TRUE(std::isinf(with_sampler("decoherence_length: .inf").training.sampler.decoherence_length));
-  EXPECT_EQ(with_sampler("decoherence_length: 3").training.sampler.decoherence_length, 3);
+  EXPECT_EQ(with_sampler("step_size: 1").training.sampler.step.step_size, 1.0);
+  EXPECT_EQ(with_sampler("step_size: 1e-3").training.sampler.step.step_size, 1e-3);
+  EXPECT_EQ(with_sampler("step_size: +.5").training.sampler.step.step_size, 0.5);
+  EXPECT_TRUE(std::isinf(
+      with_sampler("decoherence_length: .inf").training.sampler.microcanonical.decoherence_length));
+  EXPECT_EQ(with_sampler("decoherence_length: 3").training.sampler.microcanonical.decoherence_length, 3);
   EXPECT_FALSE(
       with_sampler("preconditioner_floor: absolute").training.sampler.preconditioner_floor.has_value());
   EXPECT_EQ(*with_sampler("preconditioner_floor: 0.1").training.sampler.preconditioner_floor, 0.1);
@@ -248,24 +249,25 @@ TEST(Config, NumbersTruthsAndTextsAreNotMixedUp) {
 TEST(Config, CompatGivesTheAuthorsValuesUnlessAKeyIsGiven) {
   const Config authors = with_sampler("name: psmile, batches: keep, outlier_clip: true", "compat: authors\n");
   const SamplerConfig& sampler = authors.training.sampler;
-  EXPECT_EQ(sampler.likelihood_scale, "floor");
-  EXPECT_EQ(sampler.quantile, "wilson-hilferty");
-  EXPECT_EQ(sampler.variance_floor, "absolute");
-  EXPECT_EQ(sampler.reset_velocity, "authors");
-  EXPECT_EQ(sampler.reset_gradient, "stale");
-  EXPECT_EQ(sampler.preconditioner_centre, "authors");
+  EXPECT_EQ(sampler.likelihood_scale, LikelihoodScale::floor_of_batches);
+  EXPECT_EQ(sampler.microcanonical.tuner.quantile, QuantileRule::wilson_hilferty);
+  EXPECT_EQ(sampler.microcanonical.tuner.variance_floor, VarianceFloor::absolute);
+  EXPECT_EQ(sampler.microcanonical.reset_velocity, ResetVelocity::authors);
+  EXPECT_EQ(sampler.microcanonical.reset_gradient, ResetGradient::stale);
+  EXPECT_EQ(sampler.preconditioner.centre, Centre::authors);
   EXPECT_FALSE(sampler.preconditioner_floor.has_value());
-  EXPECT_EQ(sampler.log_sigma_init, "zero");
-  EXPECT_EQ(sampler.nonfinite, "authors");
+  EXPECT_EQ(sampler.log_sigma_init, LogSigmaStart::zero);
+  EXPECT_EQ(sampler.step.guard.policy, NonFinitePolicy::authors);
   EXPECT_EQ(authors.data.normalize_with, "all");
   EXPECT_EQ(authors.evaluation_args.evaluate_rows, "whole-batches");
   EXPECT_EQ(authors.training.warmstart.keep, "last");
   EXPECT_EQ(authors.model.gpt_block, "authors");
-  EXPECT_EQ(sampler.batches, "keep");
-  EXPECT_TRUE(sampler.outlier_clip);
+  EXPECT_EQ(sampler.batches, BatchMode::keep);
+  EXPECT_TRUE(sampler.microcanonical.tuner.outlier_clip);
   expect_round_trip(authors);
   // The switch stands at the top or among the sampler's keys.
-  EXPECT_EQ(with_sampler("name: psmile, compat: authors").training.sampler.quantile, "wilson-hilferty");
+  EXPECT_EQ(with_sampler("name: psmile, compat: authors").training.sampler.microcanonical.tuner.quantile,
+            QuantileRule::wilson_hilferty);
   EXPECT_TRUE(authors_keys(with_sampler("name: psmile")).empty());
   const std::vector<std::string> on = authors_keys(authors);
   EXPECT_NE(std::find(on.begin(), on.end(), "training.sampler.quantile: wilson-hilferty"), on.end());
@@ -315,7 +317,7 @@ TEST(Config, SettingsComeAfterTheFileAndTheLastOneWins) {
       {parse_setting("rng=4"), parse_setting("training.sampler.step_size=0.5"), parse_setting("rng=5"),
        parse_setting("model.hidden_structure=[8, 1]"), parse_setting("data.path=b=c.csv")});
   EXPECT_EQ(config.rng, 5);
-  EXPECT_EQ(config.training.sampler.step_size, 0.5);
+  EXPECT_EQ(config.training.sampler.step.step_size, 0.5);
   EXPECT_EQ(config.model.hidden_structure, (std::vector<std::int64_t>{8, 1}));
   EXPECT_EQ(config.data.path, "b=c.csv");
   EXPECT_EQ(config.place("rng"), "--set: rng");

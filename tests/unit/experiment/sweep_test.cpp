@@ -45,7 +45,7 @@ rng: [1, 2, 3]
   for (const SweepPoint& point : points) names.insert(point.name);
   EXPECT_EQ(names.size(), points.size());
   const Config config = at(points[11]);
-  EXPECT_EQ(config.training.sampler.step_size, 0.001);
+  EXPECT_EQ(config.training.sampler.step.step_size, 0.001);
   EXPECT_EQ(config.data.path, "data/energy.data");
   EXPECT_EQ(config.rng, 3);
   EXPECT_EQ(config.place("rng"), "sweep.yaml:6: rng");
@@ -76,7 +76,7 @@ experiment_name: ['resets']
   ASSERT_EQ(points.size(), 2u);
   EXPECT_EQ(points[0].name, "reset_prob=0.98");
   EXPECT_EQ(points[1].name, "reset_prob=0.95");
-  EXPECT_EQ(at(points[1]).training.sampler.smile_tuning.reset_prob, 0.95);
+  EXPECT_EQ(at(points[1]).training.sampler.microcanonical.tuner.reset_prob, 0.95);
   EXPECT_EQ(at(points[1]).experiment_name, "resets");
 }
 

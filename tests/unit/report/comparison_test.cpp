@@ -15,7 +15,7 @@ RunFiles run(const std::string& sampler, std::int64_t seed, double lppd, double 
   f.config.data.task = "mean_regr";
   f.config.rng = seed;
   f.config.training.sampler.name = sampler;
-  f.config.training.sampler.step_size = step_size;
+  f.config.training.sampler.step.step_size = step_size;
   f.metrics["metrics"] = ordered_json::array();
   const auto put = [&](const char* name, ordered_json ensemble, double sampling) {
     f.metrics["metrics"].push_back(

@@ -147,8 +147,8 @@ TEST(Posterior, the_factor_is_that_of_the_batch_or_the_authors) {
   auto authors = posterior<double>(537, keep, LikelihoodScale::floor_of_batches);
   EXPECT_DOUBLE_EQ(authors.likelihood_factor(1), 2);
   EXPECT_DOUBLE_EQ(authors.likelihood_factor(2), 2);
-  EXPECT_EQ(likelihood_scale("floor"), LikelihoodScale::floor_of_batches);
-  EXPECT_THROW(likelihood_scale("ceil"), Error);
+  EXPECT_EQ(parse_name<LikelihoodScale>("floor"), LikelihoodScale::floor_of_batches);
+  EXPECT_FALSE(parse_name<LikelihoodScale>("ceil"));
 }
 
 TEST(Posterior, single_precision_agrees_with_double) {

@@ -221,11 +221,11 @@ class TensorNormals final : public NormalSource<TensorVector> {
 SamplerConfig config_of(const std::string& name) {
   SamplerConfig config;
   config.name = name;
-  config.step_size =
+  config.step.step_size =
       name == "psmile-naive" || name == "psmile" || name == "smile" || name == "psmile-auto" ? 0.5 : 1e-3;
-  config.step_size_rule = name.ends_with("-naive") ? "fixed" : name.ends_with("-auto") ? "turn" : "energy";
-  if (name.ends_with("-naive")) config.smile_tuning.reset_prob = 1;
-  if (name.ends_with("-naive") || name.ends_with("-auto")) config.smile_tuning.adaption_prob = 0;
+  config.microcanonical.rule = config.row().rule.value_or(StepSizeRule::energy);
+  if (!config.row().guardrail) config.microcanonical.tuner.reset_prob = 1;
+  if (config.microcanonical.rule != StepSizeRule::energy) config.microcanonical.tuner.adaption_prob = 0;
   return config;
 }
 

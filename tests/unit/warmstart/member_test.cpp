@@ -287,8 +287,8 @@ TEST(Member, options_out_of_range_are_refused) {
   EXPECT_THROW(train_member(linear_network(), member_data(none, none, kInputs), {}, 0), Error);
   EXPECT_EQ(keep_epoch("last"), KeepEpoch::last);
   EXPECT_THROW(keep_epoch("first"), Error);
-  EXPECT_EQ(log_sigma_start("zero"), LogSigmaStart::zero);
-  EXPECT_THROW(log_sigma_start("one"), Error);
+  EXPECT_EQ(parse_name<LogSigmaStart>("zero"), LogSigmaStart::zero);
+  EXPECT_FALSE(parse_name<LogSigmaStart>("one"));
 }
 
 }  // namespace

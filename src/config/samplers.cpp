@@ -1,0 +1,134 @@
+#include "smile/config/samplers.hpp"
+
+#include <algorithm>
+
+#include "smile/error.hpp"
+
+namespace smile {
+namespace {
+
+std::deque<SamplerRow>& rows() {
+  using enum Dynamics;
+  static std::deque<SamplerRow> table{
+      {.name = "psmile-auto",
+       .doc = "preconditioned; the step size follows from the turning angle",
+       .dynamics = microcanonical,
+       .preconditioned = true,
+       .rule = StepSizeRule::turn,
+       .fixed_step = "psmile-naive",
+       .vectors = 18},
+      {.name = "psmile",
+       .aliases = {"noisysmile"},
+       .doc = "preconditioned; the paper's energy-error tuner and guardrail",
+       .dynamics = microcanonical,
+       .preconditioned = true,
+       .vectors = 18},
+      {.name = "psmile-naive",
+       .doc = "preconditioned; fixed step size, no guardrail",
+       .dynamics = microcanonical,
+       .preconditioned = true,
+       .bundled = true,
+       .rule = StepSizeRule::fixed,
+       .guardrail = false,
+       .vectors = 18},
+      {.name = "smile-auto",
+       .doc = "as psmile-auto, without preconditioner",
+       .dynamics = microcanonical,
+       .rule = StepSizeRule::turn,
+       .fixed_step = "smile-naive"},
+      {.name = "smile",
+       .aliases = {"smilet"},
+       .doc = "as psmile, without preconditioner",
+       .dynamics = microcanonical},
+      {.name = "smile-naive",
+       .aliases = {"smiley"},
+       .doc = "mini-batch microcanonical dynamics as it is: fixed step size, no guardrail",
+       .dynamics = microcanonical,
+       .bundled = true,
+       .rule = StepSizeRule::fixed,
+       .guardrail = false},
+      {.name = "mclmc",
+       .aliases = {"mile"},
+       .doc = "full-batch microcanonical Langevin dynamics, tuned as in MILE",
+       .dynamics = mclmc,
+       .stochastic = false,
+       .bundled = true,
+       .vectors = 22},
+      {.name = "sgld",
+       .doc = "stochastic gradient Langevin dynamics",
+       .dynamics = langevin,
+       .bundled = true,
+       .unit = StepUnit::rate_over_rows,
+       .keys = {"temperature"}},
+      {.name = "psgld",
+       .doc = "RMSprop-preconditioned SGLD (Li et al. 2016)",
+       .dynamics = langevin,
+       .bundled = true,
+       .unit = StepUnit::rate_over_rows,
+       .keys = {"temperature", "psgld_alpha", "psgld_lambda"}},
+      {.name = "csgld",
+       .doc = "SGLD with a cyclic cosine schedule (Zhang et al. 2020)",
+       .dynamics = langevin,
+       .bundled = true,
+       .cyclic = true,
+       .fixed_step = "sgld",
+       .keys = {"temperature", "explore_without_noise"}},
+      {.name = "sghmc",
+       .doc = "stochastic gradient Hamiltonian Monte Carlo (Chen et al. 2014)",
+       .dynamics = sghmc,
+       .bundled = true,
+       .unit = StepUnit::rate_over_rows,
+       .keys = {"temperature", "mdecay", "momentum_resampling", "beta_hat"}},
+      {.name = "adasghmc",
+       .doc = "scale-adapted SGHMC (Springenberg et al. 2016)",
+       .dynamics = scale_adapted,
+       .vectors = 24,
+       .keys = {"mdecay"}},
+      {.name = "rmsprop-sghmc",
+       .aliases = {"rmsprop"},
+       .doc = "scale-adapted SGHMC with an RMSprop scale",
+       .dynamics = scale_adapted,
+       .vectors = 24,
+       .keys = {"mdecay", "running_avg_factor"}},
+      {.name = "sgnht",
+       .doc = "stochastic gradient Nosé-Hoover thermostat (Ding et al. 2014)",
+       .dynamics = sgnht,
+       .unit = StepUnit::root_rate_over_rows,
+       .keys = {"temperature", "sgnht_diffusion"}},
+      {.name = "hmc", .doc = "full-batch Hamiltonian Monte Carlo", .available = false},
+      {.name = "nuts", .doc = "full-batch no-U-turn sampler", .available = false},
+      {.name = "mams", .doc = "Metropolis-adjusted microcanonical sampler", .available = false},
+      {.name = "sgdmom", .doc = "stochastic gradient descent with momentum", .available = false},
+  };
+  return table;
+}
+
+}  // namespace
+
+bool SamplerRow::has_key(std::string_view key) const {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+bool SamplerRow::is_called(std::string_view other) const {
+  return name == other || std::find(aliases.begin(), aliases.end(), other) != aliases.end();
+}
+
+const std::deque<SamplerRow>& sampler_rows() {
+  return rows();
+}
+
+const SamplerRow& sampler_row(std::string_view name) {
+  for (const SamplerRow& row : rows())
+    if (row.is_called(name)) return row;
+  throw Error("training.sampler.name", "`" + std::string(name) + "` is not known",
+              "use one of " + sampler_names([](const SamplerRow&) { return true; }));
+}
+
+void add_sampler(SamplerRow row) {
+  for (const SamplerRow& known : rows())
+    if (known.is_called(row.name))
+      throw Error("sampler", "there is a sampler `" + std::string(row.name) + "` already",
+                  "give it another name");
+  rows().push_back(std::move(row));
+}
+
+}  // namespace smile
