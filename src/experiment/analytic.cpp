@@ -43,11 +43,9 @@ OrthogonalScales scales_of(const AnalyticConfig& config, std::size_t dimension) 
   return scales;
 }
 
-AnalyticalDensity density_named(const std::string& name, const AnalyticConfig& config) {
-  if (name == "rosenbrock") return AnalyticalDensity(AnalyticalKind::rosenbrock);
-  if (name == "funnel") return AnalyticalDensity(AnalyticalKind::funnel);
-  if (name == "gmm") return AnalyticalDensity(AnalyticalKind::gmm);
-  if (name == "icg") return AnalyticalDensity(scales_of(config, AnalyticalDensity::kDimension));
+AnalyticalDensity density_of(AnalyticalKind kind, const AnalyticConfig& config) {
+  if (kind == AnalyticalKind::icg) return AnalyticalDensity(scales_of(config, AnalyticalDensity::kDimension));
+  if (kind != AnalyticalKind::gaussian) return AnalyticalDensity(kind);
   const NpyArray array = read_npy(*config.covariance);
   const bool square = array.shape().size() == 2 && array.shape()[0] == array.shape()[1];
   if (!square)
@@ -74,15 +72,16 @@ InjectedNoise noise_of(const AnalyticCell& cell, const AnalyticalDensity& densit
 std::variant<MicrocanonicalOptions, LangevinOptions, SghmcOptions> sampler_of(const AnalyticMethod& method,
                                                                               double step_size,
                                                                               std::uint64_t steps) {
-  if (method.name == "sghmc") {
+  const SamplerRow& row = method.row();
+  if (row.dynamics == Dynamics::sghmc) {
     SghmcOptions options;
     options.friction = method.friction;
     return options;
   }
-  if (method.name == "sgld" || method.name == "psgld" || method.name == "csgld") {
+  if (row.dynamics == Dynamics::langevin) {
     LangevinOptions options;
-    options.preconditioned = method.name == "psgld";
-    if (method.name == "csgld") {
+    options.preconditioned = row.has_key("psgld_alpha");
+    if (row.cyclic) {
       const std::uint64_t cycles = std::max<std::uint64_t>(1, steps / method.cycle_steps);
       options.sampling_schedule = {ScheduleKind::cosine, step_size, step_size * 1e-3, cycles, 0};
     }
@@ -93,7 +92,7 @@ std::variant<MicrocanonicalOptions, LangevinOptions, SghmcOptions> sampler_of(co
   options.guardrail = false;
   options.integrator = method.integrator;
   options.energy = method.energy;
-  if (method.name == "psmile-naive") options.preconditioner = method.preconditioner;
+  if (row.preconditioned) options.preconditioner = method.preconditioner;
   options.decoherence_length = method.decoherence_lengths.front();  // whether there is explicit noise at all
   return options;
 }
@@ -102,20 +101,6 @@ std::variant<MicrocanonicalOptions, LangevinOptions, SghmcOptions> sampler_of(co
 std::uint64_t gradients_per_step(const AnalyticMethod& method) {
   return std::visit([](const auto& options) { return gradients_of(options, 1); },
                     sampler_of(method, method.step_sizes.front(), 1));
-}
-
-std::string name_of(Integrator integrator) {
-  switch (integrator) {
-    case Integrator::velocity_verlet:
-      return "velocity-verlet";
-    case Integrator::position_verlet:
-      return "position-verlet";
-    case Integrator::three_stage:
-      return "three-stage";
-    case Integrator::mclachlan:
-      break;
-  }
-  return "mclachlan";
 }
 
 std::vector<AnalyticCell> cells_of(const AnalyticConfig& config) {
@@ -135,7 +120,7 @@ std::vector<AnalyticCell> cells_of(const AnalyticConfig& config) {
       }
     cells.push_back(std::move(cell));
   };
-  for (const std::string& target : config.targets) {
+  for (const AnalyticalKind target : config.targets) {
     for (std::size_t m = 0; m < config.methods.size(); ++m)
       if (!config.methods[m].uses_noise())
         add({target, NoiseStructure::none, BaseNoise::gaussian, 0, m, 0, {}, {}, false});
@@ -161,7 +146,7 @@ struct Bundle {
 std::vector<Bundle> bundles_of(const std::vector<AnalyticCell>& cells, const AnalyticConfig& config) {
   std::vector<Bundle> bundles;
   for (std::size_t c = 0; c < cells.size(); ++c) {
-    const bool scheduled = config.methods[cells[c].method].name == "csgld";
+    const bool scheduled = config.methods[cells[c].method].row().cyclic;
     bundles.push_back({c, {}});
     for (std::size_t p = 0; p < cells[c].points.size(); ++p) {
       for (std::uint32_t chain = 0; chain < config.chains; ++chain) {
@@ -262,10 +247,10 @@ void choose_winner(AnalyticCell& cell, const AnalyticMethod& method) {
 /// All that the outcomes depend on, in one line: the configuration, a given covariance, and what may round
 /// differently.
 std::string benchmark_line(const AnalyticConfig& config,
-                           const std::map<std::string, AnalyticalDensity>& densities) {
+                           const std::map<AnalyticalKind, AnalyticalDensity>& densities) {
   std::string line = "{\"version\": \"" SMILE_VERSION "\", \"instruction_set\": \"" + instruction_set() +
                      "\", \"config\": " + analytic_config_json(config);
-  const auto given = densities.find("gaussian");
+  const auto given = densities.find(AnalyticalKind::gaussian);
   if (given != densities.end()) {
     const auto& precision = given->second.precision();
     line += ", \"precision_crc\": " +
@@ -276,36 +261,6 @@ std::string benchmark_line(const AnalyticConfig& config,
 }
 
 }  // namespace
-
-std::string name_of(NoiseStructure structure) {
-  switch (structure) {
-    case NoiseStructure::isotropic:
-      return "isotropic";
-    case NoiseStructure::diagonal:
-      return "diagonal";
-    case NoiseStructure::correlated:
-      return "correlated";
-    case NoiseStructure::spatially_varied:
-      return "spatially-varied";
-    case NoiseStructure::none:
-      break;
-  }
-  return "none";
-}
-
-std::string name_of(BaseNoise base) {
-  switch (base) {
-    case BaseNoise::laplace:
-      return "laplace";
-    case BaseNoise::student_t:
-      return "student-t";
-    case BaseNoise::lognormal:
-      return "lognormal";
-    case BaseNoise::gaussian:
-      break;
-  }
-  return "gaussian";
-}
 
 double bootstrap_error(const std::vector<double>& values, std::uint64_t seed) {
   constexpr int kResamples = 1000;
@@ -326,7 +281,8 @@ double bootstrap_error(const std::vector<double>& values, std::uint64_t seed) {
 std::string analytic_config_json(const AnalyticConfig& config) {
   using nlohmann::json;
   const auto number = [](double value) { return std::isfinite(value) ? json(value) : json("inf"); };
-  json noises = json::array(), laws = json::array(), methods = json::array();
+  json targets = json::array(), noises = json::array(), laws = json::array(), methods = json::array();
+  for (const AnalyticalKind target : config.targets) targets.push_back(name_of(target));
   for (const NoiseStructure noise : config.noises) noises.push_back(name_of(noise));
   for (const BaseNoise law : config.distributions) laws.push_back(name_of(law));
   for (const AnalyticMethod& method : config.methods) {
@@ -338,9 +294,9 @@ std::string analytic_config_json(const AnalyticConfig& config) {
          {"step_sizes", method.step_sizes},
          {"decoherence_lengths", lengths},
          {"integrator", name_of(method.integrator)},
-         {"energy", method.energy == EnergyMode::fresh ? "fresh" : "carried"},
+         {"energy", name_of(method.energy)},
          {"preconditioner_rate", method.preconditioner.rate},
-         {"preconditioner_centre", method.preconditioner.centre == Centre::mean ? "mean" : "none"},
+         {"preconditioner_centre", name_of(method.preconditioner.centre)},
          {"preconditioner_scale",
           method.preconditioner.normalisation == Normalisation::inverse_rms ? "inverse-rms" : "rms"},
          {"friction", method.friction},
@@ -351,7 +307,7 @@ std::string analytic_config_json(const AnalyticConfig& config) {
               {"chains", config.chains},
               {"equal_gradients", config.equal_gradients},
               {"start", config.exact_start ? "exact" : "paper"},
-              {"targets", config.targets},
+              {"targets", targets},
               {"noises", noises},
               {"distributions", laws},
               {"noise_scale", config.noise_scale},
@@ -368,8 +324,8 @@ AnalyticReport run_analytic(const AnalyticConfig& config, const AnalyticRunOptio
   AnalyticReport report;
   report.config = config;
   report.cells = cells_of(config);
-  std::map<std::string, AnalyticalDensity> densities;
-  for (const std::string& target : config.targets) densities.emplace(target, density_named(target, config));
+  std::map<AnalyticalKind, AnalyticalDensity> densities;
+  for (const AnalyticalKind target : config.targets) densities.emplace(target, density_of(target, config));
   std::vector<std::vector<ChainOutcome>> outcomes(report.cells.size());
   for (std::size_t c = 0; c < report.cells.size(); ++c)
     outcomes[c].resize(report.cells[c].points.size() * config.chains);

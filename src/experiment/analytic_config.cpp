@@ -16,23 +16,24 @@ namespace {
 
 using Names = std::vector<std::pair<std::string_view, int>>;
 
-const Names kTargets{{"icg", 0}, {"rosenbrock", 0}, {"funnel", 0}, {"gmm", 0}, {"gaussian", 0}};
-const Names kNoises{{"none", int(NoiseStructure::none)},
-                    {"isotropic", int(NoiseStructure::isotropic)},
-                    {"diagonal", int(NoiseStructure::diagonal)},
-                    {"correlated", int(NoiseStructure::correlated)},
-                    {"spatially-varied", int(NoiseStructure::spatially_varied)}};
-const Names kDistributions{{"gaussian", int(BaseNoise::gaussian)},
-                           {"laplace", int(BaseNoise::laplace)},
-                           {"student-t", int(BaseNoise::student_t)},
-                           {"lognormal", int(BaseNoise::lognormal)}};
-const Names kMethods{{"smile-naive", 0}, {"psmile-naive", 0}, {"sgld", 0}, {"psgld", 0},
-                     {"csgld", 0},       {"sghmc", 0},        {"mclmc", 0}};
-const Names kIntegrators{{"mclachlan", int(Integrator::mclachlan)},
-                         {"velocity-verlet", int(Integrator::velocity_verlet)},
-                         {"position-verlet", int(Integrator::position_verlet)},
-                         {"three-stage", int(Integrator::three_stage)},
-                         {"yoshida", int(Integrator::three_stage)}};
+/// All alternatives of an enumeration with names.
+template <class E>
+Names names_of() {
+  Names names;
+  for (const Alternative<E>& one : Named<E>::all) {
+    names.emplace_back(one.name, int(one.value));
+    if (!one.alias.empty()) names.emplace_back(one.alias, int(one.value));
+  }
+  return names;
+}
+
+/// The samplers that run many chains in the lanes of a core.
+Names bundled_samplers() {
+  Names names;
+  for (const SamplerRow& row : sampler_rows())
+    if (row.bundled) names.emplace_back(row.name, 0);
+  return names;
+}
 
 /// One mapping of the file: reads its keys and complains about those that nobody asked for.
 class Section {
@@ -198,33 +199,32 @@ AnalyticMethod read_method(const YAML::Node& node, const std::string& file, std:
        "preconditioner_scale", "preconditioner_centre", "preconditioner_rate", "cycle_steps"});
   AnalyticMethod method;
   section.at("name", "name a sampler, such as psmile-naive");
-  section.choice("name", kMethods);
+  section.choice("name", bundled_samplers());
   section.text("name", method.name);
   method.label = method.name;
   section.text("label", method.label);
   method.step_sizes = step_grid(
       section, section.at("step_size", "give a step size, a list, or {from, to, points}"), file, prefix);
   method.decoherence_lengths = {std::numeric_limits<double>::infinity()};
-  const bool microcanonical = method.name.ends_with("smile-naive") || method.name == "mclmc";
+  const SamplerRow& row = method.row();
   for (const char* key : {"decoherence_length", "integrator", "energy"})
-    if (section.has(key) && !microcanonical)
+    if (section.has(key) && !row.isokinetic())
       throw Error(section.where(key), method.name + " has no such option", "leave the key out");
   for (const char* key : {"preconditioner_scale", "preconditioner_centre", "preconditioner_rate"})
-    if (section.has(key) && method.name != "psmile-naive")
+    if (section.has(key) && !row.preconditioned)
       throw Error(section.where(key), method.name + " has no preconditioner", "leave the key out");
-  if (section.has("friction") && method.name != "sghmc")
+  if (section.has("friction") && !row.has_key("mdecay"))
     throw Error(section.where("friction"), method.name + " has no friction", "leave the key out");
   for (const char* key : {"cycle_steps"})
-    if (section.has(key) && method.name != "csgld")
+    if (section.has(key) && !row.cyclic)
       throw Error(section.where(key), method.name + " has no cycles", "leave the key out");
   section.numbers("decoherence_length", method.decoherence_lengths, 0);
-  if (method.name == "mclmc" && !section.has("decoherence_length"))
+  if (!row.stochastic && !section.has("decoherence_length"))
     throw Error(section.place(node) + ": " + prefix + "decoherence_length", "the key is missing",
-                "give mclmc a number or a list");
-  if (section.has("integrator")) method.integrator = Integrator(section.choice("integrator", kIntegrators));
-  if (section.has("energy"))
-    method.energy = EnergyMode(
-        section.choice("energy", {{"carried", int(EnergyMode::carried)}, {"fresh", int(EnergyMode::fresh)}}));
+                "give " + method.name + " a number or a list");
+  if (section.has("integrator"))
+    method.integrator = Integrator(section.choice("integrator", names_of<Integrator>()));
+  if (section.has("energy")) method.energy = EnergyMode(section.choice("energy", names_of<EnergyMode>()));
   // The benchmark normalises the inverse of ŝ (spec 1.7).
   method.preconditioner.normalisation = Normalisation::inverse_rms;
   if (section.has("preconditioner_scale"))
@@ -260,18 +260,18 @@ AnalyticConfig load_analytic_config(const std::filesystem::path& path) {
   root.truth("equal_gradients", config.equal_gradients);
   if (root.has("start")) config.exact_start = root.choice("start", {{"exact", 1}, {"paper", 0}}) == 1;
   root.at("targets", "name at least one, such as [icg]");
-  root.choices("targets", kTargets, config.targets);
+  root.choices("targets", names_of<AnalyticalKind>(), config.targets);
   root.at("noises", "name at least one, such as [isotropic], or [none]");
-  root.choices("noises", kNoises, config.noises);
-  root.choices("distributions", kDistributions, config.distributions);
+  root.choices("noises", names_of<NoiseStructure>(), config.noises);
+  root.choices("distributions", names_of<BaseNoise>(), config.distributions);
   root.number("noise_scale", config.noise_scale, 0, false);
   root.number("condition_number", config.condition_number, 1, true, 1e6);
   root.number("student_t_df", config.student_t_df, 2, false);
   root.numbers("lognormal_sigma", config.lognormal_sigma, 0);
   root.truth("lognormal_unit_variance", config.lognormal_unit_variance);
   root.truth("record_modes", config.record_modes);
-  const bool gaussian =
-      std::find(config.targets.begin(), config.targets.end(), "gaussian") != config.targets.end();
+  const bool gaussian = std::find(config.targets.begin(), config.targets.end(), AnalyticalKind::gaussian) !=
+                        config.targets.end();
   if (root.has("covariance") != gaussian)
     throw Error(root.where("covariance"), gaussian ? "the key is missing" : "no target uses the key",
                 "target gaussian takes its covariance from this .npy file");

@@ -17,7 +17,7 @@ using report::DensityFigure, report::FigureLine, report::LineFigure, report::svg
 
 /// "student-t(5)" and the like.
 std::string law_text(const AnalyticCell& cell) {
-  std::string text = name_of(cell.distribution);
+  std::string text(name_of(cell.distribution));
   if (cell.distribution == BaseNoise::student_t) text += fmt::format("({:g})", cell.parameter);
   if (cell.distribution == BaseNoise::lognormal) text += fmt::format("(σ={:g})", cell.parameter);
   return text;
@@ -25,8 +25,8 @@ std::string law_text(const AnalyticCell& cell) {
 
 std::string noise_text(const AnalyticCell& cell) {
   if (cell.noise == NoiseStructure::none) return "none";
-  if (cell.distribution == BaseNoise::gaussian) return name_of(cell.noise);
-  return name_of(cell.noise) + " " + law_text(cell);
+  if (cell.distribution == BaseNoise::gaussian) return std::string(name_of(cell.noise));
+  return fmt::format("{} {}", name_of(cell.noise), law_text(cell));
 }
 
 /// Non-finite numbers as JSON has none: text.
@@ -52,7 +52,7 @@ std::string csv_of(const AnalyticReport& report) {
     for (std::size_t p = 0; p < cell.points.size(); ++p) {
       const AnalyticPoint& point = cell.points[p];
       const bool wins = cell.winner == p;
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.6g},{},{},{},{},{},{}\n", cell.target,
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.6g},{},{},{},{},{},{}\n", name_of(cell.target),
                           name_of(cell.noise), name_of(cell.distribution), cell.parameter,
                           quoted(report.config.methods[cell.method].label), cell.steps, point.step_size,
                           point.decoherence_length, point.mean, point.standard_error, point.authors_mean,
@@ -72,7 +72,7 @@ std::string json_of(const AnalyticReport& report) {
   json["kept_chain_steps"] = report.kept_chain_steps;
   json["cells"] = nlohmann::json::array();
   for (const AnalyticCell& cell : report.cells) {
-    nlohmann::json entry{{"target", cell.target},
+    nlohmann::json entry{{"target", name_of(cell.target)},
                          {"noise", name_of(cell.noise)},
                          {"distribution", name_of(cell.distribution)},
                          {"parameter", cell.parameter},
@@ -124,10 +124,12 @@ void write_step_figures(const AnalyticReport& report, const std::filesystem::pat
   const AnalyticConfig& config = report.config;
   std::vector<std::pair<std::string, LineFigure>> figures;
   const auto figure_of = [&](const AnalyticCell& cell) -> LineFigure& {
-    const std::string name = cell.target + "-" + name_of(cell.noise);
+    const std::string name = fmt::format("{}-{}", name_of(cell.target), name_of(cell.noise));
     for (auto& [known, figure] : figures)
       if (known == name) return figure;
-    figures.push_back({name, {cell.target + ", noise " + name_of(cell.noise), "step size", "b²", {}}});
+    figures.push_back(
+        {name,
+         {fmt::format("{}, noise {}", name_of(cell.target), name_of(cell.noise)), "step size", "b²", {}}});
     return figures.back().second;
   };
   const bool alone = std::count_if(config.methods.begin(), config.methods.end(),
@@ -143,7 +145,8 @@ void write_step_figures(const AnalyticReport& report, const std::filesystem::pat
   for (auto& [name, figure] : figures) {
     for (const AnalyticCell& cell : report.cells)
       if (!config.methods[cell.method].uses_noise() && cell.winner &&
-          figure.title.starts_with(cell.target + ", ") && name != cell.target + "-none")
+          figure.title.starts_with(fmt::format("{}, ", name_of(cell.target))) &&
+          name != fmt::format("{}-{}", name_of(cell.target), name_of(NoiseStructure::none)))
         figure.levels.push_back(
             {"best of " + config.methods[cell.method].label, cell.points[*cell.winner].mean});
     write_file_atomically(folder / file_name("step-size-" + name), svg_of(figure));
@@ -169,8 +172,8 @@ void write_sigma_figures(const AnalyticReport& report, const std::filesystem::pa
   for (const AnalyticCell& cell : report.cells) {
     if (cell.distribution != BaseNoise::lognormal) continue;
     const AnalyticPoint& best = cell.winner ? cell.points[*cell.winner] : least_of(cell);
-    const std::string label =
-        cell.target + " " + name_of(cell.noise) + " " + report.config.methods[cell.method].label;
+    const std::string label = fmt::format("{} {} {}", name_of(cell.target), name_of(cell.noise),
+                                          report.config.methods[cell.method].label);
     line_named(bias, label).points.push_back({cell.parameter, best.mean, best.standard_error, !cell.winner});
     line_named(step, label).points.push_back({cell.parameter, best.step_size, 0, !cell.winner});
   }
@@ -185,7 +188,7 @@ void write_mode_figures(const AnalyticReport& report, const std::filesystem::pat
     const auto most =
         std::max_element(cell.points.begin(), cell.points.end(),
                          [](const auto& a, const auto& b) { return a.all_modes < b.all_modes; });
-    if (cell.target != "gmm" || most == cell.points.end() || most->recorded.empty()) continue;
+    if (cell.target != AnalyticalKind::gmm || most == cell.points.end() || most->recorded.empty()) continue;
     const std::string& label = report.config.methods[cell.method].label;
     const std::size_t chains = most->bias.size(), numbers = most->recorded.size();
     for (const bool all : {false, true}) {
@@ -212,9 +215,9 @@ std::vector<std::string> remarks_on(const AnalyticReport& report, const Analytic
   if (cell.at_edge) remarks.push_back("at the edge of the grid");
   // A single exact draw scores 1 on average.
   if (best.mean >= 1) remarks.push_back("no better than one exact draw");
-  if (cell.target == "funnel")
+  if (cell.target == AnalyticalKind::funnel)
     remarks.push_back(fmt::format("{:.3g} with the authors' normaliser", best.authors_mean));
-  if (report.config.record_modes && cell.target == "gmm")
+  if (report.config.record_modes && cell.target == AnalyticalKind::gmm)
     remarks.push_back(fmt::format("{} modes by all chains, {} by the first; mean move {:.3g}", best.all_modes,
                                   best.modes[0], best.mean_move));
   return remarks;
@@ -228,7 +231,7 @@ std::string analytic_table(const AnalyticReport& report) {
                   "b²", "± s.e.", "step size", "length", "draws", "remarks");
   for (const AnalyticCell& cell : report.cells) {
     const std::string& label = report.config.methods[cell.method].label;
-    text += fmt::format("{:<11} {:<26} {:<22}", cell.target, noise_text(cell), label);
+    text += fmt::format("{:<11} {:<26} {:<22}", name_of(cell.target), noise_text(cell), label);
     const AnalyticPoint& best = cell.winner ? cell.points[*cell.winner] : least_of(cell);
     const std::string bias = fmt::format("{:.4g}", best.mean);
     text +=

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "smile/config/samplers.hpp"
 #include "smile/ensemble/progress.hpp"
 #include "smile/samplers/microcanonical.hpp"
 #include "smile/targets/analytical.hpp"
@@ -19,16 +20,18 @@ namespace smile {
 
 /// One sampler with its grid. Every combination of a step size and a decoherence length is a grid point.
 struct AnalyticMethod {
-  std::string name;   ///< smile-naive, psmile-naive, sgld, psgld, csgld, sghmc; mclmc: full batch, no noise
-  std::string label;  ///< in tables and plots; the name where not given
-  std::vector<double> step_sizes;           ///< > 0, ascending
+  std::string name;                ///< of a sampler that runs in bundles; full-batch ones see no noise
+  std::string label;               ///< in tables and plots; the name where not given
+  std::vector<double> step_sizes;  ///< > 0, ascending
   std::vector<double> decoherence_lengths;  ///< > 0, ascending; {∞} where there is no explicit noise
   Integrator integrator = Integrator::mclachlan;
   EnergyMode energy = EnergyMode::carried;
   PreconditionerOptions preconditioner;  ///< of psmile-naive
   double friction = 0.05;                ///< α of sghmc
   std::uint64_t cycle_steps = 5000;      ///< of csgld
-  bool uses_noise() const { return name != "mclmc"; }
+  /// What the program knows of the sampler.
+  const SamplerRow& row() const { return sampler_row(name); }
+  bool uses_noise() const { return row().stochastic; }
 };
 
 struct AnalyticConfig {
@@ -40,7 +43,7 @@ struct AnalyticConfig {
   bool equal_gradients =
       false;                ///< `steps` counts gradients: an integrator with two a step takes half the steps
   bool exact_start = true;  ///< an exact draw of the target; else the paper's fixed start
-  std::vector<std::string> targets;
+  std::vector<AnalyticalKind> targets;
   std::optional<std::filesystem::path> covariance;  ///< of target gaussian: a .npy file, @shape [d, d]
   std::vector<NoiseStructure> noises;
   std::vector<BaseNoise> distributions{BaseNoise::gaussian};
@@ -79,7 +82,7 @@ struct AnalyticPoint {
 
 /// One target, one noise, one method.
 struct AnalyticCell {
-  std::string target;
+  AnalyticalKind target = AnalyticalKind::icg;
   NoiseStructure noise = NoiseStructure::none;
   BaseNoise distribution = BaseNoise::gaussian;
   double parameter = 0;  ///< of the distribution
@@ -115,10 +118,6 @@ AnalyticReport run_analytic(const AnalyticConfig& config, const AnalyticRunOptio
 
 /// Standard deviation of the mean of resampled values (1,000 times); 0 for one value.
 double bootstrap_error(const std::vector<double>& values, std::uint64_t seed);
-
-/// "diagonal", "student-t" and the like.
-std::string name_of(NoiseStructure structure);
-std::string name_of(BaseNoise base);
 
 /// All that the results depend on, as JSON.
 std::string analytic_config_json(const AnalyticConfig& config);

@@ -22,7 +22,7 @@ struct LogBias {
   double mean = 0, deviation = 0;
 };
 
-AnalyticConfig one_point(const std::string& target, const std::string& method, double step,
+AnalyticConfig one_point(AnalyticalKind target, const std::string& method, double step,
                          NoiseStructure noise) {
   AnalyticConfig config;
   config.steps = 20000;
@@ -48,7 +48,8 @@ LogBias log_bias(const AnalyticConfig& config) {
 }
 
 struct Band {
-  const char *target, *method;
+  AnalyticalKind target;
+  const char* method;
   double step;
   LogBias expected;  ///< from kBandChains chains with another seed
 };
@@ -57,30 +58,30 @@ constexpr std::uint64_t kBandSeed = 77;
 
 /// SMILE_PRINT_BANDS=1 prints these lines anew.
 const Band kBands[] = {
-    {"icg", "mclmc", 0.2, {-5.0902, 0.8330}},
-    {"icg", "smile-naive", 0.02, {-2.0394, 0.9814}},
-    {"icg", "psmile-naive", 0.02, {-2.0207, 0.9716}},
-    {"icg", "sgld", 0.001, {-1.1729, 0.9808}},
-    {"icg", "psgld", 0.02, {-1.2065, 0.9991}},
-    {"icg", "sghmc", 0.0001, {-1.3411, 1.0757}},
-    {"rosenbrock", "mclmc", 0.2, {-4.9209, 0.6716}},
-    {"rosenbrock", "smile-naive", 0.02, {-2.2991, 0.9267}},
-    {"rosenbrock", "psmile-naive", 0.02, {-2.1757, 1.1060}},
-    {"rosenbrock", "sgld", 0.001, {-1.3457, 1.1828}},
-    {"rosenbrock", "psgld", 0.02, {-1.3850, 1.2011}},
-    {"rosenbrock", "sghmc", 0.0001, {-1.5723, 1.1649}},
-    {"funnel", "mclmc", 0.2, {-5.9851, 1.7011}},
-    {"funnel", "smile-naive", 0.02, {-5.1312, 2.0653}},
-    {"funnel", "psmile-naive", 0.02, {-4.9381, 1.9561}},
-    {"funnel", "sgld", 0.001, {-3.9936, 1.5939}},
-    {"funnel", "psgld", 0.02, {-4.0394, 1.6533}},
-    {"funnel", "sghmc", 0.0001, {-4.5015, 1.9547}},
+    {AnalyticalKind::icg, "mclmc", 0.2, {-5.0902, 0.8330}},
+    {AnalyticalKind::icg, "smile-naive", 0.02, {-2.0394, 0.9814}},
+    {AnalyticalKind::icg, "psmile-naive", 0.02, {-2.0207, 0.9716}},
+    {AnalyticalKind::icg, "sgld", 0.001, {-1.1729, 0.9808}},
+    {AnalyticalKind::icg, "psgld", 0.02, {-1.2065, 0.9991}},
+    {AnalyticalKind::icg, "sghmc", 0.0001, {-1.3411, 1.0757}},
+    {AnalyticalKind::rosenbrock, "mclmc", 0.2, {-4.9209, 0.6716}},
+    {AnalyticalKind::rosenbrock, "smile-naive", 0.02, {-2.2991, 0.9267}},
+    {AnalyticalKind::rosenbrock, "psmile-naive", 0.02, {-2.1757, 1.1060}},
+    {AnalyticalKind::rosenbrock, "sgld", 0.001, {-1.3457, 1.1828}},
+    {AnalyticalKind::rosenbrock, "psgld", 0.02, {-1.3850, 1.2011}},
+    {AnalyticalKind::rosenbrock, "sghmc", 0.0001, {-1.5723, 1.1649}},
+    {AnalyticalKind::funnel, "mclmc", 0.2, {-5.9851, 1.7011}},
+    {AnalyticalKind::funnel, "smile-naive", 0.02, {-5.1312, 2.0653}},
+    {AnalyticalKind::funnel, "psmile-naive", 0.02, {-4.9381, 1.9561}},
+    {AnalyticalKind::funnel, "sgld", 0.001, {-3.9936, 1.5939}},
+    {AnalyticalKind::funnel, "psgld", 0.02, {-4.0394, 1.6533}},
+    {AnalyticalKind::funnel, "sghmc", 0.0001, {-4.5015, 1.9547}},
 };
 
 TEST(AnalyticBands, every_sampler_keeps_its_bias) {
   const bool print = std::getenv("SMILE_PRINT_BANDS") != nullptr;
   for (const Band& band : kBands) {
-    const std::string name = std::string(band.method) + " on " + band.target;
+    const std::string name = std::string(band.method) + " on " + std::string(name_of(band.target));
     AnalyticConfig config = one_point(band.target, band.method, band.step, NoiseStructure::isotropic);
     if (print) {
       config.chains = kBandChains;
@@ -88,8 +89,8 @@ TEST(AnalyticBands, every_sampler_keeps_its_bias) {
     }
     const LogBias found = log_bias(config);
     if (print) {
-      std::printf("{\"%s\", \"%s\", %g, {%.4f, %.4f}},\n", band.target, band.method, band.step, found.mean,
-                  found.deviation);
+      std::printf("{AnalyticalKind::%s, \"%s\", %g, {%.4f, %.4f}},\n", name_of(band.target).data(),
+                  band.method, band.step, found.mean, found.deviation);
       continue;
     }
     const double error = band.expected.deviation * std::sqrt(1 / double(kChains) + 1 / double(kBandChains));
@@ -101,7 +102,7 @@ TEST(AnalyticBands, every_sampler_keeps_its_bias) {
 TEST(AnalyticBands, preconditioning_reduces_bias_on_the_ill_conditioned_gaussian) {
   for (const NoiseStructure noise : {NoiseStructure::diagonal, NoiseStructure::correlated}) {
     // Scales from 0.3 to 3: at the benchmark's 0.1 to 10 chains of a test's length say nothing yet.
-    AnalyticConfig plain = one_point("icg", "smile-naive", 1e-2, noise);
+    AnalyticConfig plain = one_point(AnalyticalKind::icg, "smile-naive", 1e-2, noise);
     plain.condition_number = 10;
     plain.noise_scale = 10;
     plain.steps = 200000;

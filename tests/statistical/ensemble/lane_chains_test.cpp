@@ -182,7 +182,7 @@ TEST(AnalyticBenchmark, threads_change_nothing_and_stuck_chains_do_not_win) {
   AnalyticConfig config;
   config.steps = 100000;
   config.chains = 6;
-  config.targets = {"icg", "rosenbrock"};
+  config.targets = {AnalyticalKind::icg, AnalyticalKind::rosenbrock};
   config.noises = {NoiseStructure::diagonal};
   config.noise_scale = 1;
   AnalyticMethod method;

@@ -92,7 +92,7 @@ TEST_F(AnalyticLedger, does_not_keep_records) {
 /// What the ledger compares: every key that changes results changes the text.
 TEST(AnalyticConfigJson, tells_configurations_apart) {
   AnalyticConfig config;
-  config.targets = {"icg"};
+  config.targets = {AnalyticalKind::icg};
   config.noises = {NoiseStructure::isotropic};
   config.methods.emplace_back();
   config.methods[0].name = config.methods[0].label = "psmile-naive";
@@ -109,7 +109,7 @@ TEST(AnalyticConfigJson, tells_configurations_apart) {
   EXPECT_TRUE(changed([](AnalyticConfig& c) { ++c.chains; }));
   EXPECT_TRUE(changed([](AnalyticConfig& c) { c.exact_start = false; }));
   EXPECT_TRUE(changed([](AnalyticConfig& c) { c.equal_gradients = true; }));
-  EXPECT_TRUE(changed([](AnalyticConfig& c) { c.targets = {"funnel"}; }));
+  EXPECT_TRUE(changed([](AnalyticConfig& c) { c.targets = {AnalyticalKind::funnel}; }));
   EXPECT_TRUE(changed([](AnalyticConfig& c) { c.noises = {NoiseStructure::diagonal}; }));
   EXPECT_TRUE(changed([](AnalyticConfig& c) { c.distributions = {BaseNoise::laplace}; }));
   EXPECT_TRUE(changed([](AnalyticConfig& c) { c.noise_scale = 8; }));
