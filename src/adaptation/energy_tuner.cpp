@@ -10,21 +10,16 @@ constexpr std::uint64_t kFirstComparison = 10;  // finite steps, the one at hand
 constexpr double kOutlierProbability = 0.9999;
 }  // namespace
 
-EnergyTuner::EnergyTuner(const EnergyTunerOptions& options, double step_size)
-    : options_(options), step_size_(step_size) {}
+EnergyTuner::EnergyTuner(const EnergyTunerOptions& options) : options_(options) {}
 
-EnergyTuner::Verdict EnergyTuner::observe(double energy_change, bool adapt) {
+EnergyTuner::Verdict EnergyTuner::observe(double energy_change) {
   const double x = std::fabs(energy_change);
-  const bool finite = std::isfinite(x);
-  adapt = adapt && options_.adaption_prob > 0;
-  const auto clip_step_size = [&] { step_size_ = std::clamp(step_size_, 1e-8, 10.0); };
+  const bool adapts = options_.adaption_prob > 0;
   Verdict verdict;
-  if (!finite) {
+  if (!std::isfinite(x)) {
     verdict.diverged = true;
-    if (adapt) {
-      step_size_ /= 2;
-      clip_step_size();
-    }
+    verdict.moves = adapts;
+    verdict.factor = 0.5;
     return verdict;
   }
   ++count_;
@@ -49,14 +44,11 @@ EnergyTuner::Verdict EnergyTuner::observe(double energy_change, bool adapt) {
                                                       : x < gamma_quantile_wilson_hilferty(fit, p);
     };
     verdict.diverged = options_.reset_prob < 1 && above(options_.reset_prob);
-    if (adapt) {
-      if (above(high)) {
-        step_size_ *= 1 - options_.adaption_strength;
-      } else if (below(low)) {
-        step_size_ *= 1 + options_.adaption_strength;
-      }
-      clip_step_size();
-    }
+    verdict.moves = adapts;
+    if (adapts && above(high))
+      verdict.factor = 1 - options_.adaption_strength;
+    else if (adapts && below(low))
+      verdict.factor = 1 + options_.adaption_strength;
     if (options_.outlier_clip && verdict.probability > kOutlierProbability) {
       const double bound = gamma_quantile(fit, kOutlierProbability);
       verdict.clipped = x > bound;

@@ -33,13 +33,13 @@ struct EnergyTunerOptions {
   AdaptionBalance balance = AdaptionBalance::paper;
 };
 
-/// Follows |ΔE| by a Gamma distribution fitted to its moments, says which steps to refuse, and moves the step
-/// size. Thresholds come from the fit before the step's own update; comparisons hold from the 10th finite
-/// step on.
+/// Follows |ΔE| by a Gamma distribution fitted to its moments, says which steps to refuse and how the energy
+/// rule is to move the step size. Thresholds come from the fit before the step's own update; comparisons hold
+/// from the 10th finite step on.
 class EnergyTuner {
  public:
   EnergyTuner() = default;
-  EnergyTuner(const EnergyTunerOptions& options, double step_size);
+  explicit EnergyTuner(const EnergyTunerOptions& options);
 
   /// What the tuner says about one step.
   struct Verdict {
@@ -49,26 +49,22 @@ class EnergyTuner {
     double shape = 0;        ///< k of the fit used
     double scale = 0;        ///< ϑ of the fit used
     bool clipped = false;    ///< |ΔE| exceeded Q(0.9999): the moments took that value
+    bool moves = false;      ///< rule 3 looked at the step size
+    double factor = 1;       ///< by which it is to change then
   };
 
   /// @param energy_change  ΔE of the step; anything non-finite counts as +∞
-  /// @param adapt          whether the step size may move (rule 3); false once adaptation is over
-  Verdict observe(double energy_change, bool adapt);
+  Verdict observe(double energy_change);
 
-  double step_size() const { return step_size_; }
-  void set_step_size(double step_size) { step_size_ = step_size; }
   double mean() const { return mean_; }            ///< μ
   double deviation() const { return deviation_; }  ///< σ
   std::uint64_t finite_steps() const { return count_; }
   const EnergyTunerOptions& options() const { return options_; }
 
-  void serialise(Archive& archive) {
-    archive.value(step_size_), archive.value(mean_), archive.value(deviation_), archive.value(count_);
-  }
+  void serialise(Archive& archive) { archive.value(mean_), archive.value(deviation_), archive.value(count_); }
 
  private:
   EnergyTunerOptions options_;
-  double step_size_ = 0;
   double mean_ = 0;
   double deviation_ = 0;
   std::uint64_t count_ = 0;

@@ -10,6 +10,12 @@
 
 namespace smile {
 
+/// Steps of the two phases; steps are numbered 1 … warmup + sampling.
+struct SamplingPlan {
+  std::uint64_t warmup_steps = 0;
+  std::uint64_t sampling_steps = 0;
+};
+
 enum class ScheduleKind { constant, linear, cosine };
 template <>
 struct Named<ScheduleKind> {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "smile/adaptation/schedule.hpp"
+#include "smile/adaptation/step_size.hpp"
 #include "smile/kernels/host_vector.hpp"
 #include "smile/samplers/gradient_guard.hpp"
 #include "smile/samplers/sampler.hpp"
@@ -24,24 +24,6 @@ constexpr std::uint64_t gradients_of(const GradientStepOptions&, std::uint64_t s
   return steps;
 }
 
-template <class Scalar>
-struct ScheduledStep {
-  Scalar step_size;
-  bool exploring;
-};
-
-/// Step size and exploration flag of step t (from 1) under two schedules.
-template <class Scalar>
-ScheduledStep<Scalar> scheduled_step(const Schedule& warmup, const Schedule& sampling,
-                                     const SamplingPlan& plan, const Scalar& constant, std::uint64_t t) {
-  const bool in_warmup = t <= plan.warmup_steps;
-  const Schedule& schedule = in_warmup ? warmup : sampling;
-  if (schedule.kind == ScheduleKind::constant) return {constant, false};
-  const Schedule::Point point = in_warmup ? schedule.at(t - 1, plan.warmup_steps)
-                                          : schedule.at(t - 1 - plan.warmup_steps, plan.sampling_steps);
-  return {Scalar(point.step_size), point.exploring};
-}
-
 /// A sampler states its dynamics in propose(), from θ and what it keeps beside θ; the frame decides whether
 /// they happen. A refused step leaves everything as it was.
 template <class Vector>
@@ -50,7 +32,7 @@ class GradientStepSampler : public Sampler<Vector> {
   using Scalar = typename Vector::Scalar;
 
   /// Step sizes of a bundle's chains.
-  void fix(const Scalar& step_size) { step_size_ = step_size; }
+  void fix(const Scalar& step_size) { step_size_.fix(step_size); }
 
   StepReportOf<Scalar> step(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t) final {
     using std::isfinite, std::sqrt;
@@ -62,7 +44,7 @@ class GradientStepSampler : public Sampler<Vector> {
     prepare(normals, now);
     const Scalar value = target.log_density_and_gradient(position_, gradient_, t);
     if (require(report.refusal, isfinite(value), Refusal::log_density) &&
-        require(report.refusal, frame_.guard.admit(gradient_), Refusal::gradient)) {
+        require(report.refusal, guard_.admit(gradient_), Refusal::gradient)) {
       report.gradient_norm = sqrt(kernels::norm2(gradient_));
       normals.normals(normals_, Purpose::noise, t);
       proposal_ = position_;
@@ -89,7 +71,9 @@ class GradientStepSampler : public Sampler<Vector> {
   };
 
   GradientStepSampler(const GradientStepOptions& options, const SamplingPlan& plan)
-      : plan_(plan), frame_(options), step_size_(options.step_size) {}
+      : plan_(plan),
+        guard_(options.guard),
+        step_size_(options.warmup_schedule, options.sampling_schedule, plan, Scalar(options.step_size)) {}
 
   /// What happens before the evaluation and stays even where the step is refused.
   virtual void prepare(NormalSource<Vector>&, const Moment&) {}
@@ -100,8 +84,7 @@ class GradientStepSampler : public Sampler<Vector> {
   virtual void keep(const Mask<Vector>& accepted, const Moment& now) = 0;
 
   Moment moment(std::uint64_t t) const {
-    const auto [step, exploring] =
-        scheduled_step(frame_.warmup_schedule, frame_.sampling_schedule, plan_, step_size_, t);
+    const auto [step, exploring] = step_size_.size(t);
     return {t, t <= plan_.warmup_steps, exploring, step};
   }
   void place(const Vector& position) {
@@ -116,8 +99,8 @@ class GradientStepSampler : public Sampler<Vector> {
   Scalar log_density_ = Scalar(StepReport::kNone);
 
  private:
-  GradientStepOptions frame_;
-  Scalar step_size_;
+  GradientGuard guard_;
+  ScheduledStepSize<Scalar> step_size_;
 };
 
 }  // namespace smile

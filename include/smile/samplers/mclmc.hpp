@@ -11,10 +11,9 @@
 #include "smile/adaptation/decoherence_length.hpp"
 #include "smile/adaptation/mile_tuner.hpp"
 #include "smile/adaptation/weighted_moments.hpp"
-#include "smile/dynamics/refreshment.hpp"
 #include "smile/dynamics/splitting.hpp"
 #include "smile/kernels/host_vector.hpp"
-#include "smile/samplers/isokinetic_state.hpp"
+#include "smile/samplers/isokinetic_step.hpp"
 #include "smile/samplers/sampler.hpp"
 
 namespace smile {
@@ -41,26 +40,18 @@ template <class Vector>
 class MclmcSampler final : public Sampler<Vector> {
  public:
   MclmcSampler(const MclmcOptions& options, const SamplingPlan& plan)
-      : options_(options), plan_(plan), phases_(plan.warmup_steps, options.tuner.diagonal_preconditioning) {
-    typename IsokineticState<Vector>::Options state;
-    state.guard = options.guard;
-    state_ = IsokineticState<Vector>(state);
-  }
+      : options_(options),
+        plan_(plan),
+        phases_(plan.warmup_steps, options.tuner.diagonal_preconditioning),
+        isokinetic_({.integrator = options.integrator, .guard = options.guard, .refreshes = true}) {}
 
   void start(const Vector& position, Target<Vector>& target, NormalSource<Vector>& normals) override {
-    if (position.size() < 2)
-      throw Error("sampler", "the density has one parameter, and the dynamics divide by d − 1",
-                  "use a model with at least two parameters, or sgld or sghmc");
     const double d = double(position.size());
-    state_.place(position);
-    normals_ = Vector(position.size());
+    isokinetic_.place(position);
     step_size_ = MileStepSize(options_.tuner, d);
     decoherence_length_ = options_.fixed ? options_.fixed->decoherence_length : std::max(std::sqrt(d), 15.0);
-    normals.normals(normals_, Purpose::direction, 0);
-    state_.set_direction(normals_);
-    state_.begin_step();
-    log_density_ = target.log_density_and_gradient(state_.position(), state_.carried_gradient(), 0);
-    has_gradient_ = std::isfinite(log_density_) && options_.guard.admit(state_.carried_gradient());
+    isokinetic_.redraw_velocity(normals, 0);
+    isokinetic_.evaluate_start(target);
     moments_ = WeightedMoments(position.size());
     draws_ = AutocorrelationLength(position.size(), phases_.third);
   }
@@ -68,27 +59,23 @@ class MclmcSampler final : public Sampler<Vector> {
   StepReport step(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t) override {
     StepReport report;
     report.step_size = current_step_size();
-    advance(target, normals, t, report);
-    report.turn_angle = report.step_size * report.gradient_norm / (state_.dimension() - 1);
-    if (report.accepted()) {
-      state_.accept();
-    } else {
-      state_.refuse(false, false);
-      normals.normals(normals_, Purpose::direction, t);
-      state_.set_direction(normals_);
-    }
+    const typename IsokineticStep<Vector>::Request request{report.step_size, decoherence_length_};
+    isokinetic_.attempt(target, normals, t, request, report);
+    const bool accepted = report.accepted();
+    isokinetic_.finish(normals, t, request, accepted, accepted, accepted);
+    if (!accepted) isokinetic_.redraw_velocity(normals, t);
     if (!options_.fixed && t <= phases_.total()) tune(t, report);
-    report.log_density = log_density_;
+    report.log_density = isokinetic_.log_density();
     report.next_step_size = current_step_size();
     return report;
   }
 
-  const Vector& position() const override { return state_.position(); }
+  const Vector& position() const override { return state().position(); }
   bool velocity(Vector& out) const override {
-    out = state_.velocity();
+    out = state().velocity();
     return true;
   }
-  const IsokineticState<Vector>& state() const { return state_; }
+  const IsokineticState<Vector>& state() const { return isokinetic_.state(); }
   std::uint64_t warmup_steps() const override {
     return options_.fixed ? plan_.warmup_steps : phases_.total();
   }
@@ -109,13 +96,11 @@ class MclmcSampler final : public Sampler<Vector> {
   }
 
   void serialise(Archive& archive) override {
-    state_.serialise(archive);
+    isokinetic_.serialise(archive);
     step_size_.serialise(archive);
     archive.value(decoherence_length_), archive.value(phase2_length_);
-    archive.value(log_density_), archive.value(has_gradient_);
     if (archive.reading()) {
-      const std::size_t d = std::size_t(state_.dimension());
-      normals_ = Vector(d);
+      const std::size_t d = std::size_t(state().dimension());
       moments_ = WeightedMoments(d);
       draws_ = AutocorrelationLength(d, phases_.third);
       step_size_.configure(options_.tuner, double(d));
@@ -129,73 +114,19 @@ class MclmcSampler final : public Sampler<Vector> {
     return options_.fixed ? options_.fixed->step_size : step_size_.step_size();
   }
 
-  void refresh(NormalSource<Vector>& normals, Purpose purpose, std::uint64_t t, double h) {
-    normals.normals(normals_, purpose, t);
-    state_.refresh(normals_, refreshment_strength(h, decoherence_length_, state_.dimension()));
-  }
-
-  void advance(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t, StepReport& report) {
-    const double step = report.step_size;
-    state_.begin_step();
-    double before = log_density_, after = log_density_, kinetic = 0;
-    const auto evaluate = [&] {
-      after = target.log_density_and_gradient(state_.current_position(), state_.gradient_to_evaluate(), t);
-      ++report.gradients;
-      if (!std::isfinite(after)) report.refusal = Refusal::log_density;
-      return report.accepted();
-    };
-    refresh(normals, Purpose::opening_refreshment, t, step / 2);
-    if (!has_gradient_) {
-      if (!evaluate()) return;
-      before = after;
-    }
-    const auto& substeps = splitting(options_.integrator);
-    for (std::size_t i = 0; i < substeps.size(); ++i) {
-      if (substeps[i].kind == Substep::momentum) {
-        if (i > 0 && !evaluate()) return;
-        const auto turn = state_.momentum_update(substeps[i].fraction * step, i + 1 == substeps.size());
-        if (!turn.finite) {
-          report.refusal = Refusal::gradient;
-          return;
-        }
-        kinetic += turn.kinetic_change;
-        report.gradient_norm = turn.gradient_norm;
-      } else if (!state_.position_update(substeps[i].fraction * step)) {
-        report.refusal = Refusal::position;
-        return;
-      }
-    }
-    if (substeps.back().kind == Substep::position) {
-      after = target.log_density(state_.current_position(), t);
-      if (!std::isfinite(after)) {
-        report.refusal = Refusal::log_density;
-        return;
-      }
-    }
-    report.kinetic_change = kinetic;
-    report.energy_change = kinetic - (after - before);
-    if (!std::isfinite(report.energy_change)) {
-      report.refusal = Refusal::energy_not_finite;
-      return;
-    }
-    log_density_ = after;
-    has_gradient_ = true;
-    refresh(normals, Purpose::closing_refreshment, t, step / 2);
-  }
-
   /// Phases 1 and 2 move ε; phase 2 sees the spread of θ; phase 3 the autocorrelation (spec 1.10).
   void tune(std::uint64_t t, const StepReport& report) {
     const std::uint64_t first = phases_.first, both = first + phases_.second;
     if (t <= both) {
       const double desired = desired_energy_variance(options_.tuner.desired_energy_var_start,
                                                      options_.tuner.desired_energy_var_end, t - 1, both);
-      if (t > first && report.accepted()) moments_.add(state_.position(), report.step_size);
+      if (t > first && report.accepted()) moments_.add(position(), report.step_size);
       step_size_.observe(report.energy_change, !report.accepted(), desired);
       if (t == both) end_phase2();
     } else if (t <= both + phases_.retuning) {
       step_size_.observe(report.energy_change, !report.accepted(), options_.tuner.desired_energy_var_end);
     } else {
-      draws_.add(state_.position(), t - both - phases_.retuning - 1);
+      draws_.add(position(), t - both - phases_.retuning - 1);
       if (t == phases_.total()) end_phase3();
     }
     if (both == 0 && t == 1) phase2_length_ = decoherence_length_;
@@ -210,8 +141,8 @@ class MclmcSampler final : public Sampler<Vector> {
         // ŝ = 1/sd: the metric holds ŝ², not normalised; a coordinate that never moved keeps ŝ = 1.
         for (std::size_t i = 0; i < variance.size(); ++i)
           scale[i] = typename Vector::value_type(variance[i] > 0 ? 1 / variance[i] : 1);
-        state_.set_fixed_metric(std::move(scale));
-        decoherence_length_ = std::sqrt(state_.dimension());
+        isokinetic_.state().set_fixed_metric(std::move(scale));
+        decoherence_length_ = std::sqrt(state().dimension());
         step_size_.restart();
       } else {
         decoherence_length_ = spread;
@@ -229,12 +160,9 @@ class MclmcSampler final : public Sampler<Vector> {
   MclmcOptions options_;
   SamplingPlan plan_;
   MilePhases phases_;
-  IsokineticState<Vector> state_;
+  IsokineticStep<Vector> isokinetic_;
   MileStepSize step_size_;
-  Vector normals_;
   double decoherence_length_ = 0, phase2_length_ = StepReport::kNone;
-  double log_density_ = StepReport::kNone;
-  bool has_gradient_ = false;
   WeightedMoments moments_;      // of θ in phase 2
   AutocorrelationLength draws_;  // of phase 3
 };

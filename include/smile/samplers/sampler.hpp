@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "smile/adaptation/schedule.hpp"
 #include "smile/archive.hpp"
 #include "smile/kernels/lanes_of_one.hpp"
 #include "smile/refusal.hpp"
@@ -46,12 +47,6 @@ struct StepReportOf {
   typename MaskOf<Scalar>::type accepted() const { return is_accepted(refusal); }
 };
 using StepReport = StepReportOf<double>;
-
-/// Steps of the two phases; steps are numbered 1 … warmup + sampling.
-struct SamplingPlan {
-  std::uint64_t warmup_steps = 0;
-  std::uint64_t sampling_steps = 0;
-};
 
 /// A chain's sampler: a value whose state can be saved at any step boundary and restored bit for bit. It owns
 /// no thread, file or clock.

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "smile/adaptation/energy_tuner.hpp"
-#include "smile/adaptation/schedule.hpp"
+#include "smile/adaptation/step_size.hpp"
 #include "smile/random/stream.hpp"
 #include "support/vectors.hpp"
 
@@ -68,18 +68,17 @@ TEST(TunerReplay, every_case) {
     const test::Tolerance standard = test::tolerance(tol);
     const auto of = [&](const char* what) { return test::tolerance(tol.contains(what) ? tol[what] : tol); };
 
-    EnergyTuner tuner(options_of(input), input.at("eps"));
+    EnergyTuner tuner(options_of(input));
+    EnergyStepSize step_size(input.at("eps"), during == "always", {warmup, dE.size() - warmup});
     const double a = tuner.options().adaption_prob;
     const bool symmetric = tuner.options().balance == AdaptionBalance::symmetric;
-    StepSizeAverage average;
-    double frozen = 0;
     std::vector<double> refused, clipped;
     for (std::size_t i = 0; i < dE.size(); ++i) {
       SCOPED_TRACE("step " + std::to_string(i + 1));
       const std::uint64_t t = i + 1;
-      if (during == "warmup") average.add(t, warmup, tuner.step_size());
-      const auto verdict = tuner.observe(dE[i], during == "always" || t <= warmup);
-      if (during == "warmup" && t == warmup && !average.empty()) frozen = average.value();
+      const auto verdict = tuner.observe(dE[i]);
+      step_size.observe(t, {std::isfinite(dE[i]), 0, 2, verdict});
+      if (t == warmup) step_size.freeze();
       if (verdict.diverged) refused.push_back(double(t));
       if (verdict.clipped) clipped.push_back(double(t));
 
@@ -87,7 +86,7 @@ TEST(TunerReplay, every_case) {
       const test::Tolerance after{clipped.empty() ? standard.rel : std::fmax(standard.rel, 1e-9),
                                   standard.abs};
       EXPECT_EQ(verdict.diverged, expected.at("diverged").at(i).get<bool>());
-      expect_entry(expected, "eps", i, true, frozen > 0 ? frozen : tuner.step_size(), standard);
+      expect_entry(expected, "eps", i, true, step_size.size(t + 1).step_size, standard);
       expect_entry(expected, "mu", i, true, tuner.mean(), after);
       expect_entry(expected, "sigma", i, true, tuner.deviation(), after);
       expect_entry(expected, "k", i, verdict.compared, verdict.shape, after);
@@ -118,14 +117,16 @@ TEST(TunerReplay, every_case) {
 TEST(EnergyTuner, of_strength_0_halves_after_steps_that_are_not_finite_only) {
   EnergyTunerOptions options;
   options.adaption_strength = 0;
-  EnergyTuner tuner(options, 0.3);
+  EnergyTuner tuner(options);
+  EnergyStepSize step_size(0.3, true, {0, 1000});
   Stream stream({5, 0, Purpose::noise});
-  for (int i = 0; i < 500; ++i) {
-    tuner.observe(stream.normal(), true);
-    ASSERT_EQ(tuner.step_size(), 0.3);
+  std::uint64_t t = 1;
+  for (; t <= 500; ++t) {
+    step_size.observe(t, {true, 0, 2, tuner.observe(stream.normal())});
+    ASSERT_EQ(step_size.size(t + 1).step_size, 0.3);
   }
-  tuner.observe(std::numeric_limits<double>::quiet_NaN(), true);
-  EXPECT_EQ(tuner.step_size(), 0.15);
+  step_size.observe(t, {false, 0, 2, tuner.observe(std::numeric_limits<double>::quiet_NaN())});
+  EXPECT_EQ(step_size.size(t + 1).step_size, 0.15);
 }
 
 }  // namespace
