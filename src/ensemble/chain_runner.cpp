@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "smile/adaptation/energy_tuner.hpp"
 #include "smile/adaptation/schedule.hpp"
 #include "smile/ensemble/draw_check.hpp"
 
@@ -242,7 +243,7 @@ void ChainRunner::conclude() {
   const ChainMonitor& monitor = record_.monitor;
   if (options_.adapted_from) {
     const double from = *options_.adapted_from;
-    if (monitor.smallest_step_size < 0.01 * from || monitor.largest_step_size > 100 * from)
+    if (StepSizeDrift::left(from, monitor.smallest_step_size, monitor.largest_step_size))
       record_.findings.push_back(
           fmt::format("the step size ran from {:.3g} to between {:.3g} and {:.3g}: the energy rule drifts "
                       "(use step_size_rule: "

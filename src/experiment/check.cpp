@@ -26,7 +26,7 @@ std::size_t batch_rows(const Experiment& e) {
   const SamplerConfig& sampler = e.config.training.sampler;
   const WarmstartConfig& warmstart = e.config.training.warmstart;
   return std::max(rows(sampler.is_stochastic() ? sampler.batch_size : std::nullopt, true),
-                  rows(warmstart.batch_size, warmstart.include && !warmstart.warmstart_exp_dir));
+                  rows(warmstart.batch_size, warmstart.trains()));
 }
 
 }  // namespace

@@ -184,7 +184,7 @@ void fit_to_data(Config& config, std::size_t training_rows, std::size_t classes)
     batch_size.reset();
   };
   if (sampler.is_stochastic()) fit("training.sampler.batch_size", sampler.batch_size);
-  if (config.training.warmstart.include)
+  if (config.training.warmstart.trains())
     fit("training.warmstart.batch_size", config.training.warmstart.batch_size);
 
   check_batches(sampler, training_rows, config.place("training.sampler.batch_size"));

@@ -201,7 +201,7 @@ void complete_prior(PriorConfig& prior) {
 void check_learning_rates(const Config& config) {
   const WarmstartConfig& warmstart = config.training.warmstart;
   const OptimizerConfig& optimizer = warmstart.optimizer_config;
-  if (!warmstart.include || warmstart.warmstart_exp_dir || optimizer.lr_schedule == "constant") return;
+  if (!warmstart.trains() || optimizer.lr_schedule == "constant") return;
   const std::string section = "training.warmstart.optimizer_config.";
   const std::vector<std::string> needed =
       optimizer.lr_schedule == "linear"
@@ -226,6 +226,10 @@ void check_warmstart(Config& config) {
   if (warmstart.include && warmstart.warmstart_exp_dir && warmstart.warmstart_files)
     throw Error(config.place("training.warmstart.warmstart_files"),
                 "both warmstart_files and warmstart_exp_dir say where the chains start", "write one of them");
+  if (warmstart.include && warmstart.warmstart_files && config.model.is_native())
+    throw Error(config.place("training.warmstart.warmstart_files"),
+                "the native engine reads no network files",
+                "leave the key out, or take warmstart_exp_dir or model.engine: torch");
   if (config.model.model == "GPT" && config.model.dropout > 0)
     config.warnings.push_back(config.place("model.dropout") +
                               ": the GPT has no dropout here (its draws would not be of one posterior)");

@@ -21,8 +21,8 @@ void estimate_space(const Config& config, const RunSize& size, std::uint64_t war
   const double vector = static_cast<double>(size.dimension) * sizeof(float);
   estimate.members_bytes = chains * vector;
   estimate.chain_bytes = sampler.row().vectors * vector + size.workspace_bytes;
-  const bool trains = config.training.warmstart.include && !config.training.warmstart.warmstart_exp_dir;
-  estimate.optimiser_bytes = trains ? kMemberVectors * vector + size.workspace_bytes : 0;
+  estimate.optimiser_bytes =
+      config.training.warmstart.trains() ? kMemberVectors * vector + size.workspace_bytes : 0;
   estimate.device_bytes = size.device_bytes;
   if (size.device_bytes) {
     constexpr double kUsable = 0.9;  // the rest for the device's own context and workspaces
@@ -63,7 +63,7 @@ void estimate_time(const Config& config, const RunSize& size, RunEstimate& estim
   estimate.sampling_seconds = rounds * (static_cast<double>(estimate.gradients_per_chain) * gradient +
                                         static_cast<double>(estimate.steps_per_chain) * step);
   const WarmstartConfig& warmstart = config.training.warmstart;
-  if (!warmstart.include || warmstart.warmstart_exp_dir) return;
+  if (!warmstart.trains()) return;
   const double updates =
       warmstart.batch_size ? std::ceil(rows / static_cast<double>(*warmstart.batch_size)) : 1;
   const double epoch =

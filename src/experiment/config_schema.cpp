@@ -33,7 +33,7 @@ bool evaluates(const Config& c, std::string_view name) {
   return std::find(c.evaluations.begin(), c.evaluations.end(), name) != c.evaluations.end();
 }
 bool trains(const Config& c) {
-  return warmstart(c).include && !warmstart(c).warmstart_exp_dir && !warmstart(c).warmstart_files;
+  return warmstart(c).trains();
 }
 bool schedules(const SamplerConfig& sampler, const Schedule& schedule) {
   return sampler.is_stochastic() && schedule.kind != ScheduleKind::constant;

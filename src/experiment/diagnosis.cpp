@@ -11,6 +11,7 @@
 #include "ensemble/checkpoint.hpp"
 #include "experiment/chain_report.hpp"
 #include "experiment/energy_windows.hpp"
+#include "smile/adaptation/energy_tuner.hpp"
 #include "smile/data/dataset.hpp"
 #include "smile/ensemble/draw_check.hpp"
 #include "smile/error.hpp"
@@ -130,9 +131,9 @@ void put_numbers(ChainDiagnosis& d, const ChainRecord& r, const experiment::Chai
   d.step_size_after_warmup = m.warmup_end_step_size;
   d.step_size_last = m.last_step_size;
   if (m.steps > 0) d.step_size_smallest = m.smallest_step_size, d.step_size_largest = m.largest_step_size;
-  d.step_size_drifted = c.drifts() && m.steps > 0 &&
-                        (m.smallest_step_size < 0.01 * c.sampler.step.step_size ||
-                         m.largest_step_size > 100 * c.sampler.step.step_size);
+  d.step_size_drifted =
+      c.drifts() && m.steps > 0 &&
+      StepSizeDrift::left(c.sampler.step.step_size, m.smallest_step_size, m.largest_step_size);
   d.gradient_rms = m.sampling.gradient_rms(double(r.dimension));
   if (r.step > 0) d.seconds_per_step = r.seconds / double(r.step);
   if (r.seconds > 0) d.gradients_per_second = double(m.warmup.gradients + m.sampling.gradients) / r.seconds;
@@ -282,8 +283,9 @@ class Judge {
     add(Weight::warning, "step-size-drift",
         fmt::format(
             "the energy rule moved the step size from {:.3g} to {:.3g} (between {:.3g} and {:.3g} on the "
-            "way), out of [0.01, 100] times step_size",
-            c_.sampler.step.step_size, d_.step_size_last, d_.step_size_smallest, d_.step_size_largest),
+            "way), out of [{:g}, {:g}] times step_size",
+            c_.sampler.step.step_size, d_.step_size_last, d_.step_size_smallest, d_.step_size_largest,
+            StepSizeDrift::low, StepSizeDrift::high),
         "use step_size_rule: turn, adapt_during: warmup, or a fixed step");
   }
 

@@ -6,6 +6,7 @@
 
 #include "report/figures.hpp"
 #include "report/page.hpp"
+#include "smile/adaptation/energy_tuner.hpp"
 
 namespace smile::report {
 namespace {
@@ -70,9 +71,10 @@ std::string step_sizes(const RunFiles& run) {
   Key key = key_of_chains(run);
   std::string caption = "How far a step moves a chain.";
   if (energy_rule) {
-    plot.level(0.01 * sampler.step.step_size, "series-2 thin", "lower bound");
-    plot.level(100 * sampler.step.step_size, "series-2 thin", "upper bound");
-    key.push_back({"series-2 thin", "0.01 and 100 times step_size"});
+    plot.level(StepSizeDrift::low * sampler.step.step_size, "series-2 thin", "lower bound");
+    plot.level(StepSizeDrift::high * sampler.step.step_size, "series-2 thin", "upper bound");
+    key.push_back({"series-2 thin",
+                   fmt::format("{:g} and {:g} times step_size", StepSizeDrift::low, StepSizeDrift::high)});
     caption =
         "The energy rule has no fixed point: the step size drifts. Outside the two bounds the run warns.";
   }
@@ -104,7 +106,7 @@ std::string reset_frequency(const RunFiles& run) {
   std::string caption = "Steps that were refused, in windows of 1,000.";
   if (sampler.has_guardrail()) {
     const double kappa = 1 - sampler.microcanonical.tuner.reset_prob;
-    plot.level(100 * kappa, "series-2 thin", "kappa");
+    plot.level(StepSizeDrift::high * kappa, "series-2 thin", "kappa");
     key.push_back({"series-2 thin", fmt::format("κ = {:g} %", 100 * kappa)});
     caption += " Near κ where |ΔE| follows its Gamma fit; far above it the step size is too large.";
   }

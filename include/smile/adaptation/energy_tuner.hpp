@@ -22,6 +22,16 @@ struct Named<AdaptionBalance> {
                                                          {AdaptionBalance::symmetric, "symmetric"}};
 };
 
+/// The energy rule has no fixed point. How far the step size may move, as multiples of the one it began with,
+/// before a run says so.
+struct StepSizeDrift {
+  static constexpr double low = 0.01, high = 100;
+  /// Whether a step size that was between `smallest` and `largest` left the bounds around `start`.
+  static bool left(double start, double smallest, double largest) {
+    return smallest < low * start || largest > high * start;
+  }
+};
+
 struct EnergyTunerOptions {
   double reset_prob = 0.98;         ///< 1 − κ, in (0, 1]; 1 switches the guardrail off
   double adaption_prob = 0.1;       ///< a, in [0, 1); 0 switches the adaptation of the step size off

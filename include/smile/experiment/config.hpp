@@ -118,6 +118,9 @@ struct WarmstartConfig {
   std::optional<std::int64_t> patience = 10;    ///< epochs without improvement; null: no early stopping
   bool permutation_warmstart = false;
   std::string keep = "best";  ///< best, last
+
+  /// Whether the run trains its members itself.
+  bool trains() const { return include && !warmstart_exp_dir && !warmstart_files; }
 };
 
 /// `training.sampler.prior_config:` (spec 2.2). Null: the prior does not use it; filled in where it does.

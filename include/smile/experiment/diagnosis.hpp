@@ -57,7 +57,7 @@ struct ChainDiagnosis {
   double kolmogorov_distance = kNone;                           ///< of |ΔE| to the fits, sampling phase
   double step_size_first = kNone, step_size_after_warmup = kNone, step_size_last = kNone;
   double step_size_smallest = kNone, step_size_largest = kNone;
-  bool step_size_drifted = false;  ///< the energy rule left [0.01, 100] × step_size
+  bool step_size_drifted = false;  ///< the energy rule left the bounds of StepSizeDrift
   double gradient_rms = kNone;     ///< rms of ‖g̃‖/√d over the sampling phase
   double seconds_per_step = kNone, gradients_per_second = kNone;
   double chainwise_rhat_parameters = kNone, chainwise_rhat_predictions = kNone;  ///< medians

@@ -347,6 +347,35 @@ TEST(Config, SettingsAreCheckedLikeTheFile) {
   EXPECT_EQ(message("training.sampler.smile_tuning={adaption_prob: 0.2}").rfind("accepted", 0), 0u);
 }
 
+/// Members that are read from files are not trained: no epoch of theirs is cut, no learning rate asked for.
+TEST(Config, MembersFromFilesAreNotTrained) {
+  Config config = with_sampler("name: psmile, batch_size: 10");
+  config.training.warmstart.batch_size = 5000;
+  config.given["training.warmstart.batch_size"] = "a.yaml:9";
+  EXPECT_THROW(fit_to_data(config, 100), Error);
+  config.training.warmstart.warmstart_files = {"net.pt"};
+  EXPECT_FALSE(config.training.warmstart.trains());
+  EXPECT_NO_THROW(fit_to_data(config, 100));
+}
+
+/// They were given to LibTorch's engine, which a build may not have.
+TEST(Config, TheNativeEngineReadsNoNetworkFiles) {
+  try {
+    parse_config(
+        "data: {path: a, task: regr}\n"
+        "training:\n"
+        "  warmstart:\n"
+        "    optimizer_config: {lr_schedule: linear}\n"
+        "    warmstart_files: [net.pt]\n",
+        "a.yaml");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "a.yaml:5: training.warmstart.warmstart_files: the native engine reads no network files; leave "
+              "the key out, or take warmstart_exp_dir or model.engine: torch");
+  }
+}
+
 TEST(Config, FitsToTheData) {
   Config given = with_sampler("name: psmile, batch_size: 200");
   EXPECT_THROW(fit_to_data(given, 100), Error);

@@ -57,6 +57,24 @@ TEST(RunEstimate, counts_gradients_as_the_samplers_do) {
   EXPECT_EQ(gradients("name: mclmc, integrator: three-stage"), 480U);
 }
 
+/// Members that are read cost no training, whichever key names them.
+TEST(RunEstimate, only_members_in_training_cost_training) {
+  const auto estimate = [](const auto& change) {
+    Config config = config_with("n_chains: 3");
+    change(config.training.warmstart);
+    return estimate_run(config, 1000, 5, 2);
+  };
+  const RunEstimate trained = estimate([](WarmstartConfig&) {});
+  EXPECT_GT(trained.warmstart_seconds, 0);
+  EXPECT_GT(trained.optimiser_bytes, 0);
+  for (const RunEstimate& read : {estimate([](WarmstartConfig& w) { w.include = false; }),
+                                  estimate([](WarmstartConfig& w) { w.warmstart_exp_dir = "run"; }),
+                                  estimate([](WarmstartConfig& w) { w.warmstart_files = {"net.pt"}; })}) {
+    EXPECT_EQ(read.warmstart_seconds, 0);
+    EXPECT_EQ(read.optimiser_bytes, 0);
+  }
+}
+
 /// Scenario: 11 million parameters, 8 chains, 100 kept draws.
 TEST(RunEstimate, memory_does_not_depend_on_the_number_of_draws) {
   const RunSize size{.dimension = 11'000'000, .training_rows = 40'000};
