@@ -152,18 +152,15 @@ Activation ModelConfig::activation_kind() const {
   return Activation::relu;
 }
 
-std::map<std::string, double> PriorConfig::parameters() const {
-  const bool located = name == "Normal" || name == "Laplace" || name == "ShiftedNormal" ||
-                       name == "TruncNormal" || name == "BiMixtureNormal";
-  std::map<std::string, double> values;
-  const auto take = [&](bool has_it, const char* key, const std::optional<double>& value) {
-    if (has_it && value) values[key] = *value;
-  };
-  take(located, "loc", loc);
-  take(located, "scale", scale);
-  take(name == "ShiftedNormal", "loc_bias", loc_bias);
-  take(name == "Glorot", "factor", factor);
-  take(name == "TruncNormal", "limit", limit);
+PriorConfig::PriorConfig() {
+  for (const PriorRow& row : prior_rows())
+    for (const PriorParameter& parameter : row.parameters) parameters[std::string(parameter.name)];
+}
+
+PriorValues PriorConfig::values() const {
+  PriorValues values;
+  for (const auto& [key, value] : parameters)
+    if (value && row().parameter(key) != nullptr) values[key] = *value;
   return values;
 }
 

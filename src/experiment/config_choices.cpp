@@ -26,20 +26,9 @@ const Choices& model_choices() {
   return choices;
 }
 
-const Choices& prior_choices() {
-  static const Choices choices{
-      {"StandardNormal", "N(0, 1) for every parameter"},
-      {"Normal", "N(loc, scale²)"},
-      {"Laplace", "Laplace(loc, scale)"},
-      {"ShiftedNormal", "weights N(loc, scale²), all else N(loc_bias, scale²)"},
-      {"Glorot", "weights N(0, factor²·2/(fan_in + fan_out)), all else N(0, 1)"},
-      {"He", "weights N(0, 2/fan_in), all else N(0, 1)"},
-      {"GloLap", "Laplace of scale 1/√(fan_in + fan_out) for weights, 1/√2 else"},
-      {"GloUnif", "uniform with Glorot's standard deviation"},
-      {"TruncNormal", "flat within limit of loc, normal tails outside"},
-      {"BiMixtureNormal", "½ N(loc, scale²) + ½ N(−loc, scale²)"},
-      {"EpsStandardNormal", "N(a_i, exp(b_i)²) with fixed random a_i, b_i near 0"},
-  };
+Choices prior_choices() {
+  Choices choices;
+  for (const PriorRow& row : prior_rows()) choices.push_back({row.name, row.doc});
   return choices;
 }
 

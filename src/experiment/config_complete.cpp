@@ -180,22 +180,12 @@ void complete_model(Config& config) {
 }
 
 void complete_prior(PriorConfig& prior) {
-  const auto fill = [](auto& value, auto fallback) {
-    if (!value) value = fallback;
-  };
-  const std::string& name = prior.name;
-  if (name == "Normal" || name == "Laplace" || name == "ShiftedNormal" || name == "TruncNormal") {
-    fill(prior.loc, 0.0);
-    fill(prior.scale, 1.0);
+  constexpr std::uint64_t kSeed = 42;
+  for (const PriorParameter& parameter : prior.row().parameters) {
+    std::optional<double>& value = prior.parameters[std::string(parameter.name)];
+    if (!value) value = parameter.fallback;
   }
-  if (name == "BiMixtureNormal") {
-    fill(prior.loc, 0.5);
-    fill(prior.scale, 0.25);
-  }
-  if (name == "ShiftedNormal") fill(prior.loc_bias, -1.0);
-  if (name == "TruncNormal") fill(prior.limit, 0.5);
-  if (name == "Glorot") fill(prior.factor, 1.0);
-  if (name == "EpsStandardNormal") fill(prior.seed, std::int64_t{42});
+  if (prior.row().has_seed && !prior.seed) prior.seed = kSeed;
 }
 
 void check_learning_rates(const Config& config) {

@@ -1,7 +1,10 @@
 #include "experiment/config_schema.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <unordered_map>
 #include <utility>
 
@@ -25,9 +28,6 @@ const OptimizerConfig& optimizer(const Config& c) {
 Condition of_sampler_key(std::string_view key) {
   return {sampler_names([&](const SamplerRow& row) { return row.has_key(key); }),
           [key](const Config& c) { return sampler(c).row().has_key(key); }};
-}
-bool prior_is(const Config& c, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), sampler(c).prior_config.name) != names.end();
 }
 bool evaluates(const Config& c, std::string_view name) {
   return std::find(c.evaluations.begin(), c.evaluations.end(), name) != c.evaluations.end();
@@ -155,16 +155,14 @@ const auto kSampMoves = Condition{"schedule linear, cosine", [](const Config& c)
 const auto kSampCycles = Condition{
     "schedule cosine", [](const Config& c) { return cycles(sampler(c), sampler(c).step.sampling_schedule); }};
 
-const auto kLoc =
-    Condition{"Normal, Laplace, ShiftedNormal, TruncNormal, BiMixtureNormal", [](const Config& c) {
-                return prior_is(c, {"Normal", "Laplace", "ShiftedNormal", "TruncNormal", "BiMixtureNormal"});
-              }};
-const auto kLocBias =
-    Condition{"ShiftedNormal", [](const Config& c) { return prior_is(c, {"ShiftedNormal"}); }};
-const auto kFactor = Condition{"Glorot", [](const Config& c) { return prior_is(c, {"Glorot"}); }};
-const auto kLimit = Condition{"TruncNormal", [](const Config& c) { return prior_is(c, {"TruncNormal"}); }};
-const auto kEps =
-    Condition{"EpsStandardNormal", [](const Config& c) { return prior_is(c, {"EpsStandardNormal"}); }};
+/// The priors that `holds` is true for.
+template <class Predicate>
+Condition of_priors(const Predicate& holds) {
+  std::string names;
+  for (const PriorRow& row : prior_rows())
+    if (holds(row)) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  return {names, [holds](const Config& c) { return holds(sampler(c).prior_config.row()); }};
+}
 
 const auto kRegression =
     Condition{"regr, mean_regr with Calibration", [](const Config& c) {
@@ -200,8 +198,9 @@ constexpr double kWidest = 1e6;
 constexpr double kWidestInside = 1 << 15;  ///< of layers that are as wide as they are long
 constexpr double kDeepest = 256, kLargestImage = 4096;
 
-std::vector<Key> make_keys() {
-  const Condition always = Key{}.when;
+const Condition always = Key{}.when;
+
+std::vector<Key> top_keys() {
   return {
       {"saving_dir", SMILE_AT(saving_dir), "folder that holds the experiments"},
       {"experiment_name", SMILE_AT(experiment_name), "folder of this experiment; default: the file's name"},
@@ -232,6 +231,11 @@ std::vector<Key> make_keys() {
        {},
        evaluation_choices()},
 
+  };
+}
+
+std::vector<Key> data_keys() {
+  return {
       {.path = "data.path", .member = SMILE_AT(data.path), .doc = "the data file", .required = true},
       {"data.source",
        SMILE_AT(data.source),
@@ -316,6 +320,11 @@ std::vector<Key> make_keys() {
       {"data.image_size", SMILE_AT(data.image_size), "side in pixels; null: as it is", kImages,
        count_up_to(kLargestImage)},
 
+  };
+}
+
+std::vector<Key> model_keys() {
+  return {
       {"model.model", SMILE_AT(model.model), "the network", always, {}, model_choices()},
       {"model.hidden_structure", SMILE_AT(model.hidden_structure),
        "widths of the dense layers; the last is the output width: 1 for mean_regr, 2 for regr, the number of "
@@ -371,6 +380,11 @@ std::vector<Key> make_keys() {
        .authors = "authors"},
       {"model.path", SMILE_AT(model.path), "TorchScript file", kTorchscript},
 
+  };
+}
+
+std::vector<Key> warmstart_keys() {
+  return {
       {"training.warmstart.include", SMILE_AT(training.warmstart.include),
        "train a deep ensemble first; false: chains start at draws of the prior"},
       {"training.warmstart.optimizer_config.name",
@@ -458,6 +472,11 @@ std::vector<Key> make_keys() {
        .choices = {{"best"}, {"last"}},
        .authors = "last"},
 
+  };
+}
+
+std::vector<Key> sampler_keys() {
+  return {
       {"training.sampler.name",
        SMILE_AT(training.sampler.name),
        "the sampler",
@@ -630,33 +649,59 @@ std::vector<Key> make_keys() {
        "no noise in the exploration part of a cycle", of_sampler_key("explore_without_noise")},
       {"training.sampler.n_integration_steps", SMILE_AT(training.sampler.n_integration_steps),
        "integration steps a sample", kNothing, at_least(1)},
-      {"training.sampler.prior_config.name",
-       SMILE_AT(training.sampler.prior_config.name),
-       "prior of the parameters",
-       always,
-       {},
-       prior_choices()},
-      {"training.sampler.prior_config.parameters.loc",
-       SMILE_AT(training.sampler.prior_config.loc),
-       "centre; default 0, BiMixtureNormal 0.5",
-       kLoc,
-       {}},
-      {"training.sampler.prior_config.parameters.scale", SMILE_AT(training.sampler.prior_config.scale),
-       "scale; default 1, BiMixtureNormal 0.25", kLoc, kPositive},
-      {"training.sampler.prior_config.parameters.loc_bias",
-       SMILE_AT(training.sampler.prior_config.loc_bias),
-       "centre of all but the weights; default -1",
-       kLocBias,
-       {}},
-      {"training.sampler.prior_config.parameters.factor", SMILE_AT(training.sampler.prior_config.factor),
-       "factor of the standard deviation; default 1", kFactor, kPositive},
-      {"training.sampler.prior_config.parameters.limit", SMILE_AT(training.sampler.prior_config.limit),
-       "half width of the flat part; default 0.5", kLimit, kNotNegative},
-      {"training.sampler.prior_config.parameters.seed",
-       SMILE_AT(training.sampler.prior_config.seed),
-       "seed of the fixed offsets; default 42",
-       kEps,
-       {.low = 0, .high = 9e18}},
+  };
+}
+
+/// "0, BiMixtureNormal 0.5": the value that the first prior with the parameter takes, and those that differ.
+std::string fallbacks_text(std::string_view parameter) {
+  std::string text;
+  std::optional<double> first;
+  for (const PriorRow& row : prior_rows()) {
+    const PriorParameter* found = row.parameter(parameter);
+    if (found == nullptr || found->fallback == first) continue;
+    text +=
+        first ? fmt::format(", {} {:g}", row.name, found->fallback) : fmt::format("{:g}", found->fallback);
+    if (!first) first = found->fallback;
+  }
+  return text;
+}
+
+/// A key for each parameter of a prior.
+std::vector<Key> prior_keys() {
+  static std::deque<std::string> texts;  // what the keys' views look at
+  const auto lasting = [](std::string text) -> std::string_view {
+    return texts.emplace_back(std::move(text));
+  };
+  const std::string section = "training.sampler.prior_config.";
+  std::vector<Key> keys{{"training.sampler.prior_config.name",
+                         SMILE_AT(training.sampler.prior_config.name),
+                         "prior of the parameters",
+                         always,
+                         {},
+                         prior_choices()}};
+  for (const PriorRow& row : prior_rows()) {
+    for (const PriorParameter& parameter : row.parameters) {
+      const std::string_view path = lasting(section + "parameters." + std::string(parameter.name));
+      if (std::any_of(keys.begin(), keys.end(), [&](const Key& key) { return key.path == path; })) continue;
+      const std::string name(parameter.name);
+      keys.push_back({path,
+                      At<std::optional<double>>(
+                          [name](Config& c) { return &c.training.sampler.prior_config.parameters[name]; }),
+                      lasting(std::string(parameter.doc) + "; default " + fallbacks_text(name)),
+                      of_priors([name](const PriorRow& other) { return other.parameter(name) != nullptr; }),
+                      {.low = parameter.low, .without_low = parameter.without_low}});
+    }
+  }
+  keys.push_back({"training.sampler.prior_config.parameters.seed",
+                  SMILE_AT(training.sampler.prior_config.seed),
+                  "seed of the fixed offsets; default 42",
+                  of_priors([](const PriorRow& row) { return row.has_seed; }),
+                  {.low = 0, .high = 9e18}});
+  return keys;
+}
+
+std::vector<Key> schedule_keys() {
+  return {
       {.path = "training.sampler.scheduler_config_warm.name",
        .member = SMILE_AT(training.sampler.step.warmup_schedule.kind),
        .doc = "step-size schedule of the warm-up",
@@ -690,6 +735,11 @@ std::vector<Key> make_keys() {
       {"training.sampler.scheduler_config_samp.n_cycles",
        SMILE_AT(training.sampler.step.sampling_schedule.cycles), "cycles", kSampCycles, at_least(1)},
 
+  };
+}
+
+std::vector<Key> tokenizer_keys() {
+  return {
       {"training.tokenizer.tokenizer",
        SMILE_AT(training.tokenizer.tokenizer),
        "cuts text into tokens",
@@ -701,6 +751,11 @@ std::vector<Key> make_keys() {
       {"training.tokenizer.parameters.pad_len", SMILE_AT(training.tokenizer.pad_len), "length to fill up to",
        kSubwords, count_up_to(kWidest)},
 
+  };
+}
+
+std::vector<Key> evaluation_keys() {
+  return {
       {"evaluation_args.phases",
        SMILE_AT(evaluation_args.phases),
        "what is evaluated",
@@ -740,6 +795,15 @@ std::vector<Key> make_keys() {
   };
 }
 #undef SMILE_AT
+
+/// In the order in which they are written.
+std::vector<Key> make_keys() {
+  std::vector<Key> all;
+  for (const auto part : {top_keys, data_keys, model_keys, warmstart_keys, sampler_keys, prior_keys,
+                          schedule_keys, tokenizer_keys, evaluation_keys})
+    for (Key& key : part()) all.push_back(std::move(key));
+  return all;
+}
 
 /// Other places where a key is looked for.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kAliases{{

@@ -21,7 +21,7 @@ namespace smile::schema {
 
 /// Where a key's value lives in a Config; its type is the key's type.
 template <class T>
-using At = T* (*)(Config&);
+using At = std::function<T*(Config&)>;
 
 /// A member that is one of some named alternatives, or a list of them, seen through its names.
 struct NamedMember {
@@ -32,9 +32,10 @@ struct NamedMember {
 };
 using Slot =
     std::variant<At<bool>, At<std::int64_t>, At<std::uint64_t>, At<double>, At<std::string>,
-                 At<std::optional<bool>>, At<std::optional<std::int64_t>>, At<std::optional<double>>,
-                 At<std::optional<std::string>>, At<std::vector<std::string>>, At<std::vector<std::int64_t>>,
-                 At<std::vector<double>>, At<std::optional<std::vector<std::string>>>, NamedMember>;
+                 At<std::optional<bool>>, At<std::optional<std::int64_t>>, At<std::optional<std::uint64_t>>,
+                 At<std::optional<double>>, At<std::optional<std::string>>, At<std::vector<std::string>>,
+                 At<std::vector<std::int64_t>>, At<std::vector<double>>,
+                 At<std::optional<std::vector<std::string>>>, NamedMember>;
 
 /// Bounds of a number, or of every element of a list of numbers.
 struct Range {
@@ -79,7 +80,9 @@ struct Member {
 
   Member() = default;
   template <class T>
-  Member(T* (*at)(Config&)) : slot(at) {}  // NOLINT: a member stands for itself
+  Member(T* (*at)(Config&)) : slot(At<T>(at)) {}  // NOLINT: a member stands for itself
+  template <class T>
+  Member(At<T> at) : slot(std::move(at)) {}  // NOLINT
   /// An enumeration with names.
   template <class E>
   requires std::is_enum_v<E> Member(E* (*at)(Config&))  // NOLINT
@@ -161,7 +164,7 @@ std::string allowed_text(const Key& key, bool all_builds = false);
 
 const Choices& sampler_choices();
 const Choices& model_choices();
-const Choices& prior_choices();
+Choices prior_choices();
 const Choices& evaluation_choices();
 
 }  // namespace smile::schema

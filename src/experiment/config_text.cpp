@@ -92,7 +92,7 @@ struct MemberType {
   using type = NamedMember;
 };
 template <class T>
-struct MemberType<T* (*)(Config&)> {
+struct MemberType<schema::At<T>> {
   using type = T;
 };
 template <class At>
@@ -193,7 +193,8 @@ std::string allowed_text(const Key& key, bool all_builds) {
         if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::optional<bool>>)
           return "true or false";
         if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, std::uint64_t> ||
-                      std::is_same_v<T, std::optional<std::int64_t>>) {
+                      std::is_same_v<T, std::optional<std::int64_t>> ||
+                      std::is_same_v<T, std::optional<std::uint64_t>>) {
           return number_words<T>(key.range, "an integer", false);
         }
         if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::optional<double>>) {

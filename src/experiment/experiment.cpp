@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 
 #include "ensemble/parallel.hpp"
@@ -17,25 +16,6 @@
 
 namespace smile::experiment {
 namespace {
-
-std::shared_ptr<const Prior> prior_of(const PriorConfig& config, const ParameterLayout& layout,
-                                      std::uint64_t seed) {
-  std::map<std::string, double> parameters;
-  const auto put = [&](const char* name, const std::optional<double>& value) {
-    if (value) parameters.emplace(name, *value);
-  };
-  put("loc", config.loc);
-  put("scale", config.scale);
-  put("loc_bias", config.loc_bias);
-  put("factor", config.factor);
-  put("limit", config.limit);
-  // Parameters that the chosen prior does not have were given by mistake or left over: the configuration has
-  // warned.
-  const auto& known = prior_parameter_names(config.name);
-  std::erase_if(parameters,
-                [&](const auto& p) { return std::find(known.begin(), known.end(), p.first) == known.end(); });
-  return make_prior(config.name, parameters, layout, config.seed ? std::uint64_t(*config.seed) : seed);
-}
 
 void check_lengths(const Experiment& e) {
   const SamplerConfig& sampler = e.config.training.sampler;
@@ -92,7 +72,8 @@ Experiment prepare(const Config& given) {
     e.frozen = std::make_shared<const FrozenParameters>(e.layout, config.training.sampler.params_frozen);
     e.layout = e.frozen->moving();
   }
-  e.prior = prior_of(config.training.sampler.prior_config, e.layout, e.seed());
+  const PriorConfig& prior = config.training.sampler.prior_config;
+  e.prior = make_prior(prior.name, prior.values(), e.layout, prior.seed.value_or(e.seed()));
   e.lengths = make_run_lengths(config.training.sampler, e.observations());
   check_lengths(e);
   // What the sampler itself refuses is to be known before anything is written.

@@ -1,4 +1,6 @@
-// The priors of spec 2.2 by name: each says what a weight and what any other parameter gets.
+// The priors of spec 2.2, a row each, which says what a weight and what any other parameter gets.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <numbers>
 
@@ -14,113 +16,131 @@ constexpr double kElementSpread = 0.1;
 /// Fixed draws come from a chain of their own, so that they collide with no chain's draws from the prior.
 constexpr std::uint32_t kSharedChain = (1U << 24) - 1;
 
-struct Definition {
-  std::string name;
-  std::vector<std::string> parameters;
-};
-
-const std::vector<Definition>& definitions() {
-  static const std::vector<Definition> all{{"StandardNormal", {}},
-                                           {"Normal", {"loc", "scale"}},
-                                           {"Laplace", {"loc", "scale"}},
-                                           {"ShiftedNormal", {"loc", "scale", "loc_bias"}},
-                                           {"Glorot", {"factor"}},
-                                           {"He", {}},
-                                           {"GloLap", {}},
-                                           {"GloUnif", {}},
-                                           {"TruncNormal", {"loc", "scale", "limit"}},
-                                           {"BiMixtureNormal", {"loc", "scale"}},
-                                           {"EpsStandardNormal", {}}};
-  return all;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
-  return out;
-}
-
-const Definition& definition(const std::string& name) {
-  for (const Definition& d : definitions())
-    if (d.name == name) return d;
-  throw Error(kPlace + ".name", "there is no prior '" + name + "'", "choose one of " + joined(prior_names()));
-}
-
-void check_parameters(const Definition& prior, const std::map<std::string, double>& given) {
-  const std::string place = kPlace + ".parameters";
-  const std::string mend = prior.parameters.empty() ? prior.name + " has no parameters; remove them"
-                                                    : prior.name + " has exactly " + joined(prior.parameters);
-  for (const std::string& name : prior.parameters)
-    if (!given.contains(name)) throw Error(place, "'" + name + "' is missing", mend);
-  for (const auto& [name, value] : given) {
-    bool known = false;
-    for (const std::string& parameter : prior.parameters) known = known || parameter == name;
-    if (!known) throw Error(place, "'" + name + "' is not a parameter of " + prior.name, mend);
-    if (!std::isfinite(value))
-      throw Error(place + "." + name, "the value is not finite", "give a finite number");
-    if ((name == "scale" || name == "factor") && value <= 0)
-      throw Error(place + "." + name, std::to_string(value) + " is not positive", "give a number above 0");
-    if (name == "limit" && value < 0)
-      throw Error(place + "." + name, std::to_string(value) + " is negative", "give 0 or more");
-  }
-}
-
 /// fan_in and fan_out of a weight, whose needed ones are positive.
 struct Fans {
   double in, out;
 };
-Fans fans_of(const ParameterGroup& group, const std::string& prior, bool needs_out) {
+Fans fans_of(const ParameterGroup& group, std::string_view prior, bool needs_out) {
   if (group.fan_in == 0 || (needs_out && group.fan_out == 0))
-    throw Error(kPlace + ".name", prior + " needs the fans of '" + group.name + "', which are not known",
+    throw Error(kPlace + ".name",
+                std::string(prior) + " needs the fans of '" + group.name + "', which are not known",
                 "set fan_in and fan_out in the layout or choose StandardNormal");
   return {static_cast<double>(group.fan_in), static_cast<double>(group.fan_out)};
 }
 
-/// The density of one tensor under the named prior; offset and size are filled in by the caller.
-PriorSection section_for(const std::string& name, const std::map<std::string, double>& p,
-                         const ParameterGroup& group) {
-  const bool weight = group.kind == ParameterKind::weight;
-  PriorSection s;
-  if (name == "StandardNormal") return s;
-  if (name == "Normal") {
-    s.loc = p.at("loc"), s.scale = p.at("scale");
-  } else if (name == "Laplace") {
-    s.family = PriorFamily::laplace;
-    s.loc = p.at("loc"), s.scale = p.at("scale");
-  } else if (name == "ShiftedNormal") {
-    s.loc = weight ? p.at("loc") : p.at("loc_bias"), s.scale = p.at("scale");
-  } else if (name == "Glorot") {
-    if (weight) {
-      const Fans fans = fans_of(group, name, true);
-      s.scale = p.at("factor") * std::sqrt(2 / (fans.in + fans.out));
-    }
-  } else if (name == "He") {
-    if (weight) s.scale = std::sqrt(2 / fans_of(group, name, false).in);
-  } else if (name == "GloLap") {
-    s.family = PriorFamily::laplace;
-    s.scale = 1 / std::numbers::sqrt2;  // variance 1
-    if (weight) {
-      const Fans fans = fans_of(group, name, true);
-      s.scale = 1 / std::sqrt(fans.in + fans.out);
-    }
-  } else if (name == "GloUnif") {
-    // A uniform density on [−a, a] has standard deviation a/√3.
-    s.family = PriorFamily::uniform;
-    s.scale = std::numbers::sqrt3;
-    if (weight) {
-      const Fans fans = fans_of(group, name, true);
-      s.scale = std::sqrt(6 / (fans.in + fans.out));
-    }
-  } else if (name == "TruncNormal") {
-    s.family = PriorFamily::flat_normal;
-    s.loc = p.at("loc"), s.scale = p.at("scale"), s.limit = p.at("limit");
-  } else if (name == "BiMixtureNormal") {
-    s.family = PriorFamily::two_normals;
-    s.loc = p.at("loc"), s.scale = p.at("scale");
-  } else {
-    s.family = PriorFamily::element_normal;
-  }
+bool is_weight(const ParameterGroup& group) {
+  return group.kind == ParameterKind::weight;
+}
+
+PriorSection located(PriorFamily family, const PriorValues& p) {
+  return {.family = family, .loc = p.at("loc"), .scale = p.at("scale")};
+}
+PriorSection glorot(const PriorValues& p, const ParameterGroup& group) {
+  if (!is_weight(group)) return {};
+  const Fans fans = fans_of(group, "Glorot", true);
+  return {.scale = p.at("factor") * std::sqrt(2 / (fans.in + fans.out))};
+}
+PriorSection he(const PriorValues&, const ParameterGroup& group) {
+  if (!is_weight(group)) return {};
+  return {.scale = std::sqrt(2 / fans_of(group, "He", false).in)};
+}
+PriorSection glorot_laplace(const PriorValues&, const ParameterGroup& group) {
+  PriorSection s{.family = PriorFamily::laplace, .scale = 1 / std::numbers::sqrt2};  // variance 1
+  if (!is_weight(group)) return s;
+  const Fans fans = fans_of(group, "GloLap", true);
+  s.scale = 1 / std::sqrt(fans.in + fans.out);
   return s;
+}
+PriorSection glorot_uniform(const PriorValues&, const ParameterGroup& group) {
+  // A uniform density on [−a, a] has standard deviation a/√3.
+  PriorSection s{.family = PriorFamily::uniform, .scale = std::numbers::sqrt3};
+  if (!is_weight(group)) return s;
+  const Fans fans = fans_of(group, "GloUnif", true);
+  s.scale = std::sqrt(6 / (fans.in + fans.out));
+  return s;
+}
+PriorSection shifted(const PriorValues& p, const ParameterGroup& group) {
+  return {.loc = is_weight(group) ? p.at("loc") : p.at("loc_bias"), .scale = p.at("scale")};
+}
+
+constexpr PriorParameter loc(double fallback = 0) {
+  return {"loc", "centre", fallback};
+}
+constexpr PriorParameter scale(double fallback = 1) {
+  return {"scale", "scale", fallback, 0, true};
+}
+
+std::deque<PriorRow>& rows() {
+  static std::deque<PriorRow> table{
+      {"StandardNormal",
+       "N(0, 1) for every parameter",
+       {},
+       [](const PriorValues&, const ParameterGroup&) { return PriorSection{}; }},
+      {"Normal",
+       "N(loc, scale²)",
+       {loc(), scale()},
+       [](const PriorValues& p, const ParameterGroup&) { return located(PriorFamily::normal, p); }},
+      {"Laplace",
+       "Laplace(loc, scale)",
+       {loc(), scale()},
+       [](const PriorValues& p, const ParameterGroup&) { return located(PriorFamily::laplace, p); }},
+      {"ShiftedNormal",
+       "weights N(loc, scale²), all else N(loc_bias, scale²)",
+       {loc(), scale(), {"loc_bias", "centre of all but the weights", -1}},
+       shifted},
+      {"Glorot",
+       "weights N(0, factor²·2/(fan_in + fan_out)), all else N(0, 1)",
+       {{"factor", "factor of the standard deviation", 1, 0, true}},
+       glorot},
+      {"He", "weights N(0, 2/fan_in), all else N(0, 1)", {}, he},
+      {"GloLap", "Laplace of scale 1/√(fan_in + fan_out) for weights, 1/√2 else", {}, glorot_laplace},
+      {"GloUnif", "uniform with Glorot's standard deviation", {}, glorot_uniform},
+      {"TruncNormal",
+       "flat within limit of loc, normal tails outside",
+       {loc(), scale(), {"limit", "half width of the flat part", 0.5, 0}},
+       [](const PriorValues& p, const ParameterGroup&) {
+         PriorSection s = located(PriorFamily::flat_normal, p);
+         s.limit = p.at("limit");
+         return s;
+       }},
+      {"BiMixtureNormal",
+       "½ N(loc, scale²) + ½ N(−loc, scale²)",
+       {loc(0.5), scale(0.25)},
+       [](const PriorValues& p, const ParameterGroup&) { return located(PriorFamily::two_normals, p); }},
+      {.name = "EpsStandardNormal",
+       .doc = "N(a_i, exp(b_i)²) with fixed random a_i, b_i near 0",
+       .section = [](const PriorValues&,
+                     const ParameterGroup&) { return PriorSection{.family = PriorFamily::element_normal}; },
+       .has_seed = true},
+  };
+  return table;
+}
+
+std::string names_of(const std::vector<PriorParameter>& parameters) {
+  std::string text;
+  for (const PriorParameter& p : parameters) text += (text.empty() ? "" : ", ") + std::string(p.name);
+  return text;
+}
+
+void check_parameters(const PriorRow& prior, const PriorValues& given) {
+  const std::string place = kPlace + ".parameters", name(prior.name);
+  const std::string mend = prior.parameters.empty() ? name + " has no parameters; remove them"
+                                                    : name + " has exactly " + names_of(prior.parameters);
+  for (const PriorParameter& p : prior.parameters)
+    if (!given.contains(p.name)) throw Error(place, "'" + std::string(p.name) + "' is missing", mend);
+  for (const auto& [key, value] : given) {
+    const PriorParameter* known = prior.parameter(key);
+    if (known == nullptr) throw Error(place, "'" + key + "' is not a parameter of " + name, mend);
+    if (!std::isfinite(value))
+      throw Error(place + "." + key, "the value is not finite", "give a finite number");
+    if (value > known->low || (value == known->low && !known->without_low)) continue;
+    throw Error(
+        place + "." + key,
+        std::to_string(value) + (known->low != 0      ? " is too small"
+                                 : known->without_low ? " is not positive"
+                                                      : " is negative"),
+        fmt::format("give {:g} or more", known->low) + (known->without_low ? ", not the bound itself" : ""));
+  }
 }
 
 bool same_density(const PriorSection& a, const PriorSection& b) {
@@ -136,26 +156,40 @@ std::vector<double> fixed_draws(std::size_t size, std::uint64_t seed, std::uint6
 
 }  // namespace
 
-const std::vector<std::string>& prior_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> out;
-    for (const Definition& d : definitions()) out.push_back(d.name);
-    return out;
-  }();
-  return names;
+const PriorParameter* PriorRow::parameter(std::string_view wanted) const {
+  for (const PriorParameter& p : parameters)
+    if (p.name == wanted) return &p;
+  return nullptr;
 }
 
-const std::vector<std::string>& prior_parameter_names(const std::string& name) {
-  return definition(name).parameters;
+const std::deque<PriorRow>& prior_rows() {
+  return rows();
 }
 
-std::shared_ptr<const Prior> make_prior(const std::string& name,
-                                        const std::map<std::string, double>& parameters,
+const PriorRow& prior_row(std::string_view name) {
+  std::string known;
+  for (const PriorRow& row : rows()) {
+    if (row.name == name) return row;
+    known += (known.empty() ? "" : ", ") + std::string(row.name);
+  }
+  throw Error(kPlace + ".name", "there is no prior '" + std::string(name) + "'", "choose one of " + known);
+}
+
+void add_prior(PriorRow row) {
+  for (const PriorRow& known : rows())
+    if (known.name == row.name)
+      throw Error("prior", "there is a prior `" + std::string(row.name) + "` already",
+                  "give it another name");
+  rows().push_back(std::move(row));
+}
+
+std::shared_ptr<const Prior> make_prior(std::string_view name, const PriorValues& parameters,
                                         const ParameterLayout& layout, std::uint64_t seed) {
-  check_parameters(definition(name), parameters);
+  const PriorRow& prior = prior_row(name);
+  check_parameters(prior, parameters);
   std::vector<PriorSection> sections;
   for (const ParameterGroup& group : layout.groups) {
-    PriorSection s = section_for(name, parameters, group);
+    PriorSection s = prior.section(parameters, group);
     s.offset = group.offset;
     s.size = group.size();
     // Neighbours of one density are one section: long loops, and results that do not depend on the cutting.
@@ -164,7 +198,7 @@ std::shared_ptr<const Prior> make_prior(const std::string& name,
     else
       sections.push_back(s);
   }
-  if (name != "EpsStandardNormal") return std::make_shared<Prior>(std::move(sections));
+  if (!prior.has_seed) return std::make_shared<Prior>(std::move(sections));
   return std::make_shared<Prior>(std::move(sections), fixed_draws(layout.size(), seed, 0),
                                  fixed_draws(layout.size(), seed, 1));
 }

@@ -28,6 +28,7 @@
 #include "smile/targets/batch_order.hpp"
 #include "smile/targets/likelihood.hpp"
 #include "smile/targets/posterior.hpp"
+#include "smile/targets/priors.hpp"
 #include "smile/warmstart/member.hpp"
 
 namespace smile {
@@ -123,13 +124,18 @@ struct WarmstartConfig {
   bool trains() const { return include && !warmstart_exp_dir && !warmstart_files; }
 };
 
-/// `training.sampler.prior_config:` (spec 2.2). Null: the prior does not use it; filled in where it does.
+/// `training.sampler.prior_config:` (spec 2.2).
 struct PriorConfig {
-  std::string name = "StandardNormal";  ///< the eleven names of spec 2.2
-  std::optional<double> loc, scale, loc_bias, factor, limit;
-  std::optional<std::int64_t> seed;  ///< EpsStandardNormal: of its fixed offsets
-  /// Those of loc … limit that the chosen prior has, as make_prior wants them.
-  std::map<std::string, double> parameters() const;
+  PriorConfig();
+
+  std::string name = "StandardNormal";  ///< of a row of prior_rows()
+  /// Of all priors, by name. Null: not given; filled in where the chosen prior has it.
+  std::map<std::string, std::optional<double>, std::less<>> parameters;
+  std::optional<std::uint64_t> seed;  ///< of a prior's fixed offsets
+
+  const PriorRow& row() const { return prior_row(name); }
+  /// Those of the chosen prior, as make_prior wants them. What is left over of others is not among them.
+  PriorValues values() const;
 };
 
 /// `training.sampler.preconditioner_scale:` how ŝ is normalised (spec 1.7).

@@ -4,10 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "smile/random/stream.hpp"
@@ -63,18 +67,45 @@ class Prior {
   std::vector<double> element_means_, element_log_scales_;
 };
 
-/// Names of spec 2.2, in its order.
-const std::vector<std::string>& prior_names();
-/// Names of a prior's parameters, e.g. {"loc", "scale"}. @throws Error for an unknown prior
-const std::vector<std::string>& prior_parameter_names(const std::string& name);
+/// Values of a prior's parameters by name.
+using PriorValues = std::map<std::string, double, std::less<>>;
 
-/// @param parameters  exactly those that the prior has; scales and factors > 0, limit ≥ 0
-/// @param seed        of the fixed draws of `EpsStandardNormal`
+struct PriorParameter {
+  std::string_view name;
+  std::string_view doc;                                   ///< a few words, for the reference of keys
+  double fallback = 0;                                    ///< where a configuration does not say it
+  double low = -std::numeric_limits<double>::infinity();  ///< smallest value …
+  bool without_low = false;                               ///< … or bound that is not reached
+};
+
+/// What a configuration can name in `prior_config`: the reader, the keys of its parameters, `smile list` and
+/// the reference of keys read the row. CONTRIBUTING.md says how to add one.
+struct PriorRow {
+  std::string_view name;
+  std::string_view doc;  ///< a line, as `smile list priors` prints it
+  std::vector<PriorParameter> parameters = {};
+  /// The density of one tensor; offset and size are filled in by make_prior.
+  /// @param values  exactly those of `parameters`
+  PriorSection (*section)(const PriorValues& values, const ParameterGroup& group) = nullptr;
+  bool has_seed = false;  ///< sections are element_normal, whose fixed a_i, b_i follow a seed
+
+  /// That of the name, or null.
+  const PriorParameter* parameter(std::string_view wanted) const;
+};
+
+/// All rows, in the order of spec 2.2.
+const std::deque<PriorRow>& prior_rows();
+/// @throws Error that lists the names
+const PriorRow& prior_row(std::string_view name);
+/// Adds a row for the life of the program; to be called before the first configuration is read.
+/// @throws Error where the name is taken
+void add_prior(PriorRow row);
+
+/// @param parameters  exactly those that the prior has, in their ranges
+/// @param seed        of the fixed draws of a prior that has a seed
 /// @throws Error for an unknown name (lists the known ones), a missing, unknown or impossible parameter, and
-/// for a
-///         weight without the fans that the prior needs
-std::shared_ptr<const Prior> make_prior(const std::string& name,
-                                        const std::map<std::string, double>& parameters,
+///         for a weight without the fans that the prior needs
+std::shared_ptr<const Prior> make_prior(std::string_view name, const PriorValues& parameters,
                                         const ParameterLayout& layout, std::uint64_t seed = 0);
 
 }  // namespace smile

@@ -146,7 +146,7 @@ evaluation_args:
   EXPECT_EQ(sampler.step.sampling_schedule.kind, ScheduleKind::cosine);
   EXPECT_EQ(sampler.step.sampling_schedule.cycles, 3u);
   EXPECT_EQ(sampler.step.warmup_schedule.kind, ScheduleKind::constant);
-  EXPECT_EQ(sampler.prior_config.parameters(), (std::map<std::string, double>{{"loc", 0.5}, {"scale", 2.0}}));
+  EXPECT_EQ(sampler.prior_config.values(), (PriorValues{{"loc", 0.5}, {"scale", 2.0}}));
   const WarmstartConfig& warmstart = config.training.warmstart;
   EXPECT_EQ(warmstart.optimizer_config.lr_schedule, "cosine_decay");
   EXPECT_EQ(warmstart.optimizer_config.peak_value, 0.002);
@@ -374,6 +374,33 @@ TEST(Config, TheNativeEngineReadsNoNetworkFiles) {
               "a.yaml:5: training.warmstart.warmstart_files: the native engine reads no network files; leave "
               "the key out, or take warmstart_exp_dir or model.engine: torch");
   }
+}
+
+/// A row of the table of priors is all that a prior's parameters need to be keys: nothing else names them.
+TEST(Config, KeysOfPriorsComeFromTheirRows) {
+  const auto prior = [](const std::string& text) {
+    return parse_config("data: {path: a, task: regr}\ntraining: {sampler: {prior_config: " + text + "}}\n",
+                        "a.yaml");
+  };
+  for (const PriorRow& row : prior_rows()) {
+    const Config config = prior("{name: " + std::string(row.name) + "}");
+    EXPECT_TRUE(config.warnings.empty()) << row.name;
+    EXPECT_EQ(config.training.sampler.prior_config.values().size(), row.parameters.size()) << row.name;
+    for (const PriorParameter& parameter : row.parameters) {
+      const std::string key = "training.sampler.prior_config.parameters." + std::string(parameter.name);
+      EXPECT_EQ(config.training.sampler.prior_config.values().at(std::string(parameter.name)),
+                parameter.fallback);
+      EXPECT_NE(to_yaml(config).find("        " + std::string(parameter.name) + ": "), std::string::npos)
+          << key;
+    }
+  }
+  EXPECT_EQ(prior("{name: TruncNormal, parameters: {limit: 0}}").training.sampler.prior_config.values(),
+            (PriorValues{{"limit", 0}, {"loc", 0}, {"scale", 1}}));
+  EXPECT_EQ(prior("{name: Normal, parameters: {limit: 1}}").warnings,
+            (std::vector<std::string>{
+                "a.yaml:2: training.sampler.prior_config.parameters.limit has no effect here: "
+                "it goes with TruncNormal"}));
+  EXPECT_THROW(prior("{name: Normal, parameters: {scale: 0}}"), Error);
 }
 
 TEST(Config, FitsToTheData) {

@@ -11,7 +11,7 @@
 namespace smile {
 namespace {
 
-using Parameters = std::map<std::string, double>;
+using Parameters = PriorValues;
 
 ParameterLayout small_layout() {
   ParameterLayout layout;
@@ -41,10 +41,10 @@ std::vector<std::pair<std::string, Parameters>> every_prior() {
 }
 
 TEST(Priors, the_list_of_this_test_has_every_name) {
-  for (const std::string& name : prior_names()) {
+  for (const PriorRow& row : prior_rows()) {
     bool found = false;
-    for (const auto& [other, parameters] : every_prior()) found = found || other == name;
-    EXPECT_TRUE(found) << name;
+    for (const auto& [other, parameters] : every_prior()) found = found || other == row.name;
+    EXPECT_TRUE(found) << row.name;
   }
 }
 

@@ -41,9 +41,9 @@ Case read_case(const Json& input) {
       for (double v : test::numbers(group.at("log_scale_offset"))) log_scales.push_back(v);
     }
   }
-  std::map<std::string, double> parameters;
+  PriorValues parameters;
   for (const auto& [key, value] : input.at("parameters").items()) parameters[key] = test::number(value);
-  c.prior = make_prior(input.at("prior"), parameters, c.layout);
+  c.prior = make_prior(input.at("prior").get<std::string>(), parameters, c.layout);
   // The fixed draws of the vector in place of ours.
   if (!means.empty()) c.prior = std::make_shared<Prior>(c.prior->sections(), means, log_scales);
   return c;

@@ -152,7 +152,7 @@ TEST_P(TensorPasses, PriorsAreThoseOfTheHost) {
   ParameterLayout layout;
   layout.add("a.weight", {10, 50}, ParameterKind::weight, 50, 10);
   layout.add("a.bias", {kSize - 500}, ParameterKind::other);
-  for (const auto& [name, parameters] : std::vector<std::pair<std::string, std::map<std::string, double>>>{
+  for (const auto& [name, parameters] : std::vector<std::pair<std::string, PriorValues>>{
            {"StandardNormal", {}},
            {"Laplace", {{"loc", 0.3}, {"scale", 2}}},
            {"Glorot", {{"factor", 1}}},
