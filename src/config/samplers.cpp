@@ -61,7 +61,7 @@ std::deque<SamplerRow>& rows() {
        .unit = StepUnit::rate_over_rows,
        .keys = {"temperature"}},
       {.name = "psgld",
-       .doc = "RMSprop-preconditioned SGLD (Li et al. 2016)",
+       .doc = "RMSprop-preconditioned SGLD (Li et al. 2016); biased unless psgld_alpha is near 1",
        .dynamics = langevin,
        .bundled = true,
        .unit = StepUnit::rate_over_rows,

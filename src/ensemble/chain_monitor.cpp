@@ -103,13 +103,10 @@ void ChainMonitor::add(const StepReport& report, bool in_warmup, bool audit_step
   ++steps;
 }
 
-std::uint64_t ChainMonitor::recent_nonfinite() const {
-  const auto finite = std::count(recent.begin(), recent.end(), std::uint8_t{0});  // also of steps to come
-  return kRecent - std::uint64_t(finite);
-}
-
 double ChainMonitor::recent_nonfinite_fraction() const {
-  return steps == 0 ? 0 : double(recent_nonfinite()) / double(std::min<std::uint64_t>(steps, kRecent));
+  if (steps == 0) return 0;
+  const auto finite = std::count(recent.begin(), recent.end(), std::uint8_t{0});  // also of steps to come
+  return (double(kRecent) - double(finite)) / double(std::min<std::uint64_t>(steps, kRecent));
 }
 
 Refusal ChainMonitor::recent_cause() const {

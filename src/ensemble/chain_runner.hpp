@@ -1,4 +1,4 @@
-/// One chain of an ensemble: what is kept of its steps in files.
+/// One chain: its steps, and what is kept of them.
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,7 @@
 #include "ensemble/text_appender.hpp"
 #include "smile/data/draws.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
+#include "smile/ensemble/stream_normals.hpp"
 
 namespace smile::ensemble {
 
@@ -36,23 +37,24 @@ class ChainRunner {
 
  private:
   void begin(std::optional<Checkpoint> checkpoint);
-  void keep(const StepReport& report, std::uint64_t t);
   void store(const StepReport& report, std::uint64_t t);
   void trace(const StepReport& report, std::uint64_t t);
   void close_window(std::uint64_t t);
   void remember_velocity(std::uint64_t t);
-  void find_drift();
+  bool has_failed(std::uint64_t t);
+  void conclude();
   void save();
   void publish(std::uint64_t t);
 
   const EnsembleOptions& options_;
-  Chain chain_;
-  ChainRecord& record_;  // the chain's
+  ChainSetup setup_;
+  StreamNormals<ChainVector> normals_;
   LiveChain& live_;
+  ChainRecord record_;
   std::vector<std::string> remarks_;
   std::optional<DrawsWriter> draws_, warmup_draws_;
   std::optional<TextAppender> trace_, monitor_, draws_trace_;
-  std::uint64_t trace_interval_ = 1;
+  std::uint64_t trace_interval_ = 1, audit_interval_ = 0;
   VelocityMemory velocity_;
   ChainVector velocity_now_;
   std::vector<float> rounded_;  // a draw in half precision

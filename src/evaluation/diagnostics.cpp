@@ -68,6 +68,8 @@ DiagnosticsSummary summarise(std::span<const QuantityDiagnostics> quantities) {
     const bool constant = q.convergence.condition == DrawsCondition::constant;
     out.constant += constant;
     out.with_nan += q.convergence.condition == DrawsCondition::nan_draw;
+    out.with_infinite += q.convergence.condition == DrawsCondition::infinite_draw;
+    out.with_still_chain += q.convergence.condition == DrawsCondition::still_chain;
     rhat.push_back(q.convergence.rhat);
     bulk.push_back(q.convergence.ess_bulk);
     tail.push_back(q.convergence.ess_tail);

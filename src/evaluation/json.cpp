@@ -74,7 +74,11 @@ Json of(const QuantityDiagnostics& q) {
               {"between_variance", of(q.variance.between)},
               {"within_variance", of(q.variance.within)}};
   if (c.condition != DrawsCondition::usual) out["reason"] = reason(c.condition);
-  if (c.nan_draw) out["nan_draw"] = {{"chain", c.nan_draw->chain}, {"draw", c.nan_draw->draw}};
+  if (c.place)
+    out[c.condition == DrawsCondition::still_chain ? "still_from"
+        : c.condition == DrawsCondition::nan_draw  ? "nan_draw"
+                                                   : "infinite_draw"] = {{"chain", c.place->chain},
+                                                                        {"draw", c.place->draw}};
   return out;
 }
 
@@ -143,6 +147,8 @@ std::string to_json(const DiagnosticsSummary& s) {
   out["quantities"] = s.quantities;
   out["constant"] = s.constant;
   out["with_nan"] = s.with_nan;
+  out["with_infinite"] = s.with_infinite;
+  out["with_still_chain"] = s.with_still_chain;
   out["rhat"] = of(s.rhat);
   out["ess_bulk"] = of(s.ess_bulk);
   out["ess_tail"] = of(s.ess_tail);

@@ -22,10 +22,10 @@ constexpr std::size_t kFewestDraws = 4;
 
 struct Finding {
   DrawsCondition condition = DrawsCondition::usual;
-  std::optional<std::size_t> first_nan;
+  std::optional<std::size_t> place = {};  ///< of the draw it is about
 };
 
-/// One pass for NaN and spread.
+/// Not finite, or standing still.
 Finding examine(std::span<const double> values) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -34,7 +34,19 @@ Finding examine(std::span<const double> values) {
     high = std::max(high, values[i]);
   }
   const double largest = std::max(std::fabs(low), std::fabs(high));
-  if (low == high || high - low < kStillness * largest) return {DrawsCondition::constant, {}};
+  if (std::isinf(largest)) {
+    const auto first = std::find_if(values.begin(), values.end(), [](double v) { return std::isinf(v); });
+    return {DrawsCondition::infinite_draw, std::size_t(first - values.begin())};
+  }
+  if (low == high || high - low < kStillness * largest) return {DrawsCondition::constant};
+  return {};
+}
+
+/// The first half of a chain [halves, half] that stands still.
+Finding still_half(std::span<const double> split, std::size_t half) {
+  for (std::size_t h = 0; (h + 1) * half <= split.size(); ++h)
+    if (examine(split.subspan(h * half, half)).condition == DrawsCondition::constant)
+      return {DrawsCondition::still_chain, h};
   return {};
 }
 
@@ -81,8 +93,12 @@ std::string_view reason(DrawsCondition condition) noexcept {
       return "";
     case DrawsCondition::constant:
       return "constant";
+    case DrawsCondition::still_chain:
+      return "a chain stands still";
     case DrawsCondition::nan_draw:
       return "nan draw";
+    case DrawsCondition::infinite_draw:
+      return "infinite draw";
     case DrawsCondition::too_few:
       return "fewer than 4 draws";
   }
@@ -119,17 +135,22 @@ struct ConvergenceDiagnostics::State {
         covariance(half),
         correlation(half) {}
 
-  /// Shape, NaN, too few draws, stillness, in this order of precedence.
-  Finding check(std::span<const double> values) const {
+  /// Shape, draws that are not finite, too few draws, stillness, in this order of precedence; where all is as
+  /// usual, `split` holds the halves.
+  Finding check(std::span<const double> values) {
     if (values.size() != chains * draws)
       throw Error("convergence diagnostics",
                   std::to_string(values.size()) + " draws for " + std::to_string(chains) + " chains of " +
                       std::to_string(draws),
                   "give chains × draws values");
     const Finding finding = examine(values);
-    if (finding.condition != DrawsCondition::nan_draw && draws < kFewestDraws)
-      return {DrawsCondition::too_few, {}};
-    return finding;
+    if (finding.place) return finding;
+    if (draws < kFewestDraws) return {DrawsCondition::too_few};
+    if (finding.condition != DrawsCondition::usual) return finding;
+    split_chains(values);
+    Finding still = still_half(split, half);
+    if (still.place) still.place = *still.place / 2 * draws + *still.place % 2 * (draws - half);
+    return still;
   }
 
   /// Cuts every chain in halves; the middle draw of an odd number is left out.
@@ -165,7 +186,7 @@ double ConvergenceDiagnostics::State::ess(std::span<const double> series) {
   const auto mean_covariance = [&](std::size_t lag) { return covariance[lag] / static_cast<double>(halves); };
   const double within = mean_covariance(0) * n / (n - 1);
   const double total = mean_covariance(0) + means.sample_variance();
-  if (!std::isfinite(total)) return kNan;  // infinite draws, or squares that overflow
+  if (!std::isfinite(total)) return kNan;  // squares that overflow
   const auto rho = [&](std::size_t lag) { return 1 - (within - mean_covariance(lag)) / total; };
 
   // Pairs (even lag, odd lag) while their sum stays positive; correlation[] holds the pairs that are kept.
@@ -223,11 +244,9 @@ Convergence ConvergenceDiagnostics::all(std::span<const double> values) {
   if (finding.condition != DrawsCondition::usual) {
     out.rhat = out.rhat_bulk = out.rhat_tail = out.rhat_split = kNan;
     out.ess_mean = out.ess_bulk = out.ess_tail = finding.condition == DrawsCondition::constant ? 0 : kNan;
-    if (finding.first_nan)
-      out.nan_draw = DrawPlace{*finding.first_nan / s.draws, *finding.first_nan % s.draws};
+    if (finding.place) out.place = DrawPlace{*finding.place / s.draws, *finding.place % s.draws};
     return out;
   }
-  s.split_chains(values);
   out.rhat_split = plain_rhat(s.split, s.halves);
   const RankedRhat ranked = ranked_rhat(s.split, s.halves, s.ranks, s.workspace, s.scores);
   out.rhat_bulk = ranked.bulk;
@@ -244,7 +263,6 @@ double ConvergenceDiagnostics::ess_bulk(std::span<const double> values) {
   State& s = *state_;
   const DrawsCondition condition = s.check(values).condition;
   if (condition != DrawsCondition::usual) return condition == DrawsCondition::constant ? 0 : kNan;
-  s.split_chains(values);
   s.ranks.normalise(s.split, s.scores);
   return s.ess(s.scores);
 }
@@ -253,14 +271,12 @@ double ConvergenceDiagnostics::ess_mean(std::span<const double> values) {
   State& s = *state_;
   const DrawsCondition condition = s.check(values).condition;
   if (condition != DrawsCondition::usual) return condition == DrawsCondition::constant ? 0 : kNan;
-  s.split_chains(values);
   return s.ess(s.split);
 }
 
 double ConvergenceDiagnostics::rhat(std::span<const double> values) {
   State& s = *state_;
   if (s.check(values).condition != DrawsCondition::usual) return kNan;
-  s.split_chains(values);
   return ranked_rhat(s.split, s.halves, s.ranks, s.workspace, s.scores).larger();
 }
 
@@ -291,7 +307,9 @@ ChainwiseRhat chainwise_rhat(std::span<const double> chain, std::size_t parts) {
   const std::size_t length = chain.size() / parts;
   const auto used = chain.first(length * parts);
   ChainwiseRhat out{kNan, kNan, kNan, examine(used).condition};
-  if (out.condition != DrawsCondition::nan_draw && length < 2) out.condition = DrawsCondition::too_few;
+  const bool finite =
+      out.condition != DrawsCondition::nan_draw && out.condition != DrawsCondition::infinite_draw;
+  if (finite && length < 2) out.condition = DrawsCondition::too_few;
   if (out.condition != DrawsCondition::usual) return out;
   RankNormaliser ranks(used.size());
   std::vector<double> workspace, scores;

@@ -40,7 +40,8 @@ Spread spread_of(std::vector<double> values);
 struct DiagnosticsSummary {
   std::size_t quantities = 0;
   std::size_t constant = 0;  ///< quantities whose draws stand still
-  std::size_t with_nan = 0;
+  std::size_t with_nan = 0, with_infinite = 0;
+  std::size_t with_still_chain = 0;  ///< a chain, or a half of one, stands still though others move
   Spread rhat, ess_bulk, ess_tail, chainwise_rhat;
   /// Per chain: median of its chain-wise R̂ over quantities, NaN entries left out.
   std::vector<double> chain_median_rhat;

@@ -1,5 +1,5 @@
 /// Convergence diagnostics of draws [chains, draws]: R̂ and effective sample sizes. Values agree with ArviZ
-/// 0.17.
+/// 0.17 where the draws are as usual.
 /// @source Vehtari, Gelman, Simpson, Carpenter & Bürkner 2021; Geyer 1992 (truncation); spec 3.2
 #pragma once
 
@@ -15,12 +15,15 @@ namespace smile {
 /// Why the diagnostics of a parameter are not numbers as usual.
 enum class DrawsCondition {
   usual,
-  constant,  ///< max − min over all chains is 0 or below 1e−12 of the largest |x|: ESS 0, R̂ NaN
-  nan_draw,  ///< a draw is NaN: everything NaN, and the first such draw is named
-  too_few,   ///< fewer than 4 draws a chain: everything NaN
+  constant,       ///< max − min over all chains is 0 or below 1e−12 of the largest |x|: ESS 0, R̂ NaN
+  still_chain,    ///< a half of a chain stands still, by the same measure, though others move: everything
+                  ///< NaN (its variance of 0 is no within-chain variance), and the first such half is named
+  nan_draw,       ///< a draw is NaN: everything NaN, and the first such draw is named
+  infinite_draw,  ///< a draw is infinite and none NaN: the same
+  too_few,        ///< fewer than 4 draws a chain: everything NaN
 };
 
-/// "", "constant", "nan draw", "fewer than 4 draws".
+/// "", "constant", "a chain stands still", "nan draw", "infinite draw", "fewer than 4 draws".
 std::string_view reason(DrawsCondition condition) noexcept;
 
 /// Place of a draw, both counted from 0.
@@ -40,7 +43,8 @@ struct Convergence {
   double ess_bulk = 0;    ///< from the rank-normalised draws
   double ess_tail = 0;    ///< the smaller of those of the indicators x ≤ 5 % and x ≤ 95 % quantile
   DrawsCondition condition = DrawsCondition::usual;
-  std::optional<DrawPlace> nan_draw;  ///< the first NaN draw in chain-major order
+  /// nan_draw, infinite_draw: the first such draw in chain-major order; still_chain: where the half begins.
+  std::optional<DrawPlace> place;
 };
 
 /// R̂ of one chain cut into parts that are taken as chains (and not halved again).
@@ -65,10 +69,10 @@ class ConvergenceDiagnostics {
 
   /// @param values @shape [chains, draws]
   Convergence all(std::span<const double> values);
-  /// 0 where constant, NaN where a draw is NaN or there are fewer than 4 draws.
+  /// 0 where constant, NaN where another condition is not `usual`.
   double ess_bulk(std::span<const double> values);
   double ess_mean(std::span<const double> values);
-  /// NaN where constant, where a draw is NaN or there are fewer than 4 draws.
+  /// NaN where the condition is not `usual`.
   double rhat(std::span<const double> values);
 
  private:
@@ -82,7 +86,7 @@ double ess_bulk(std::span<const double> values, std::size_t chains);
 
 /// Rank-normalised R̂ of one chain split into `parts` parts of ⌊n/parts⌋ draws, the last left over dropped:
 /// does the chain agree with itself? The right question for posteriors with many modes (spec 3.2). NaN where
-/// the draws used are constant, a draw is NaN or a part has fewer than 2 draws.
+/// the draws used are constant, a draw is not finite or a part has fewer than 2 draws.
 /// @param parts ≥ 2   @throws Error when parts < 2
 ChainwiseRhat chainwise_rhat(std::span<const double> chain, std::size_t parts);
 

@@ -58,9 +58,11 @@ TEST(Diagnose, sees_the_chain_that_stands_still_and_the_one_that_drifts) {
   EXPECT_EQ(s.quantities, 4u);
   EXPECT_EQ(s.constant, 1u);
   EXPECT_EQ(s.with_nan, 1u);
-  EXPECT_EQ(s.rhat.count, 2u);
-  EXPECT_EQ(s.rhat.missing, 2u);
-  EXPECT_EQ(s.rhat.max, all[0].convergence.rhat);
+  EXPECT_EQ(s.with_infinite, 0u);
+  EXPECT_EQ(s.with_still_chain, 1u);
+  EXPECT_EQ(s.rhat.count, 1u);
+  EXPECT_EQ(s.rhat.missing, 3u);
+  EXPECT_EQ(s.rhat.max, all[1].convergence.rhat);
   EXPECT_EQ(s.chain_still, (std::vector<std::size_t>{0, 1, 0, 0}));
   ASSERT_EQ(s.chain_median_rhat.size(), 4u);
   EXPECT_EQ(s.ess_bulk.min, 0);  // the constant quantity
