@@ -68,7 +68,6 @@ class EnergyTuner {
 
   double mean() const { return mean_; }            ///< μ
   double deviation() const { return deviation_; }  ///< σ
-  std::uint64_t finite_steps() const { return count_; }
   const EnergyTunerOptions& options() const { return options_; }
 
   void serialise(Archive& archive) { archive.value(mean_), archive.value(deviation_), archive.value(count_); }

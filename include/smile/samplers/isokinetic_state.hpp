@@ -83,7 +83,6 @@ class IsokineticState {
   void start_preconditioner() {
     if (preconditioner_) preconditioner_->start(current_gradient());
   }
-  bool preconditioned() const { return preconditioner_.has_value(); }
 
   void set_velocity_zero(const Mask<Vector>& chains) {
     settle();

@@ -25,6 +25,12 @@ struct Named<BatchMode> {
 
 /// Batches without replacement within an epoch, reshuffled every epoch. An epoch's permutation is kept, so
 /// steps in order cost one shuffle an epoch; any order of steps gives the same batches. One object a chain.
+///
+/// Which average over an epoch is exact: with L_t scaled by N/B_t, every single L_t is the sum over all rows
+/// in expectation over the shuffles, whatever its B_t. Within one epoch it is the mean with weights B_t/N
+/// that gives the sum over all rows exactly, batch by batch; the plain mean over t does so only where all
+/// sizes are equal (N = 537, B = 256: batches of 268 and 269, and a plain mean that is off by up to 1/N of
+/// their difference, with mean zero over the epochs).
 class BatchOrder {
  public:
   /// All rows in every step.

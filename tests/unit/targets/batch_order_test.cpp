@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "smile/error.hpp"
@@ -73,6 +74,39 @@ TEST(BatchOrder, an_epoch_is_without_replacement) {
           EXPECT_EQ(seen.size(), mode == BatchMode::drop ? n / b * b : n);
         }
       }
+}
+
+/// Batches of sizes that differ: weighted by their sizes, the scaled sums of an epoch average to the sum over
+/// all rows exactly; unweighted, they do on average over the epochs.
+TEST(BatchOrder, an_epoch_is_exact_with_weights_and_right_on_average_without) {
+  constexpr std::size_t kRows = 537;
+  std::vector<double> f(kRows);
+  Stream stream({9, 0, Purpose::noise});
+  for (double& value : f) value = stream.normal() + 1;
+  const double whole = std::accumulate(f.begin(), f.end(), 0.0);
+  BatchOrder order(kRows, 256, BatchMode::even, key());
+  const std::size_t batches = order.batches_per_epoch();
+  constexpr std::uint64_t kEpochs = 20000;
+  double largest = 0, sum = 0, squares = 0;
+  for (std::uint64_t epoch = 0; epoch < kEpochs; ++epoch) {
+    double weighted = 0, plain = 0;
+    for (std::size_t k = 0; k < batches; ++k) {
+      double value = 0;
+      const auto rows = order.rows(epoch * batches + k);
+      for (const std::uint32_t i : rows) value += f[i];
+      value *= double(kRows) / double(rows.size());
+      weighted += value * double(rows.size()) / double(kRows);
+      plain += value / double(batches);
+    }
+    ASSERT_NEAR(weighted, whole, 1e-10 * kRows);
+    const double off = plain / whole - 1;
+    largest = std::max(largest, std::fabs(off));
+    sum += off, squares += off * off;
+  }
+  EXPECT_GT(largest, 5e-5) << "the plain mean of one epoch is not exact";
+  EXPECT_LT(largest, 1e-3);
+  const double n = double(kEpochs), mean = sum / n;
+  EXPECT_LT(std::fabs(mean), 4 * std::sqrt((squares / n - mean * mean) / n));
 }
 
 TEST(BatchOrder, batches_do_not_depend_on_what_was_asked_before) {
