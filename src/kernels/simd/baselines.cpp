@@ -4,6 +4,7 @@
 #include <hwy/foreach_target.h>
 
 #include "kernels/simd/common-inl.hpp"
+#include "kernels/simd/dispatch.hpp"
 #include "kernels/simd/tables.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -133,18 +134,8 @@ void scaled_momentum_update(HostVector<T>& position, HostVector<T>& momentum, co
   });
 }
 
-const BaselineTable<float>* baselines_float() {
-  static constexpr BaselineTable<float> table{add_scaled<float>,      psgld_update<float>,
-                                              momentum_update<float>, adapt_scale<float>,
-                                              adapt_rms<float>,       scaled_momentum_update<float>};
-  return &table;
-}
-const BaselineTable<double>* baselines_double() {
-  static constexpr BaselineTable<double> table{add_scaled<double>,      psgld_update<double>,
-                                               momentum_update<double>, adapt_scale<double>,
-                                               adapt_rms<double>,       scaled_momentum_update<double>};
-  return &table;
-}
+SMILE_SIMD_TABLES(baselines, BaselineTable, add_scaled<T>, psgld_update<T>, momentum_update<T>,
+                  adapt_scale<T>, adapt_rms<T>, scaled_momentum_update<T>)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace smile::kernels::simd
@@ -152,20 +143,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace smile::kernels::simd {
-
-HWY_EXPORT(baselines_float);
-HWY_EXPORT(baselines_double);
-
-template <>
-const BaselineTable<float>& baselines<float>() {
-  apply_simd_environment();
-  return *HWY_DYNAMIC_DISPATCH(baselines_float)();
-}
-template <>
-const BaselineTable<double>& baselines<double>() {
-  apply_simd_environment();
-  return *HWY_DYNAMIC_DISPATCH(baselines_double)();
-}
-
+SMILE_SIMD_EXPORT(baselines, BaselineTable)
 }  // namespace smile::kernels::simd
 #endif

@@ -13,6 +13,7 @@
 
 #include "kernels/reference/passes.hpp"
 #include "kernels/simd/common-inl.hpp"
+#include "kernels/simd/dispatch.hpp"
 #include "kernels/simd/estimate-inl.hpp"
 #include "kernels/simd/tables.hpp"
 
@@ -298,14 +299,7 @@ ClosingSums reduce_closing(const HostVector<T>& gradient, const HostVector<T>& v
   return sums;
 }
 
-const ClosingTable<float>* closing_float() {
-  static constexpr ClosingTable<float> table{reduce_closing<float>};
-  return &table;
-}
-const ClosingTable<double>* closing_double() {
-  static constexpr ClosingTable<double> table{reduce_closing<double>};
-  return &table;
-}
+SMILE_SIMD_TABLES(closing, ClosingTable, reduce_closing<T>)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace smile::kernels::simd
@@ -313,20 +307,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace smile::kernels::simd {
-
-HWY_EXPORT(closing_float);
-HWY_EXPORT(closing_double);
-
-template <>
-const ClosingTable<float>& closing<float>() {
-  apply_simd_environment();
-  return *HWY_DYNAMIC_DISPATCH(closing_float)();
-}
-template <>
-const ClosingTable<double>& closing<double>() {
-  apply_simd_environment();
-  return *HWY_DYNAMIC_DISPATCH(closing_double)();
-}
-
+SMILE_SIMD_EXPORT(closing, ClosingTable)
 }  // namespace smile::kernels::simd
 #endif

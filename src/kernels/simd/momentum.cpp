@@ -5,6 +5,7 @@
 
 #include "kernels/reference/passes.hpp"
 #include "kernels/simd/common-inl.hpp"
+#include "kernels/simd/dispatch.hpp"
 #include "kernels/simd/tables.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -137,15 +138,7 @@ bool kick_drift(HostVector<T>& velocity, const HostVector<T>& gradient, const Me
   return sweep(velocity, gradient, metric, k, position_in, position_out, h);
 }
 
-const MomentumTable<float>* momentum_float() {
-  static constexpr MomentumTable<float> table{reduce<float>, kick<float>, drift<float>, kick_drift<float>};
-  return &table;
-}
-const MomentumTable<double>* momentum_double() {
-  static constexpr MomentumTable<double> table{reduce<double>, kick<double>, drift<double>,
-                                               kick_drift<double>};
-  return &table;
-}
+SMILE_SIMD_TABLES(momentum, MomentumTable, reduce<T>, kick<T>, drift<T>, kick_drift<T>)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace smile::kernels::simd
@@ -153,20 +146,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace smile::kernels::simd {
-
-HWY_EXPORT(momentum_float);
-HWY_EXPORT(momentum_double);
-
-template <>
-const MomentumTable<float>& momentum<float>() {
-  apply_simd_environment();
-  return *HWY_DYNAMIC_DISPATCH(momentum_float)();
-}
-template <>
-const MomentumTable<double>& momentum<double>() {
-  apply_simd_environment();
-  return *HWY_DYNAMIC_DISPATCH(momentum_double)();
-}
-
+SMILE_SIMD_EXPORT(momentum, MomentumTable)
 }  // namespace smile::kernels::simd
 #endif

@@ -4,6 +4,7 @@
 #include <hwy/foreach_target.h>
 
 #include "kernels/simd/common-inl.hpp"
+#include "kernels/simd/dispatch.hpp"
 #include "kernels/simd/estimate-inl.hpp"
 #include "kernels/simd/tables.hpp"
 
@@ -168,15 +169,7 @@ bool close_and_open(HostVector<T>& velocity, HostVector<T>& velocity_next, const
   return finite;
 }
 
-const PreconditionerTable<float>* preconditioner_float() {
-  static constexpr PreconditionerTable<float> table{absorb<float>, normalise<float>, close_and_open<float>};
-  return &table;
-}
-const PreconditionerTable<double>* preconditioner_double() {
-  static constexpr PreconditionerTable<double> table{absorb<double>, normalise<double>,
-                                                     close_and_open<double>};
-  return &table;
-}
+SMILE_SIMD_TABLES(preconditioner, PreconditionerTable, absorb<T>, normalise<T>, close_and_open<T>)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace smile::kernels::simd
@@ -184,20 +177,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace smile::kernels::simd {
-
-HWY_EXPORT(preconditioner_float);
-HWY_EXPORT(preconditioner_double);
-
-template <>
-const PreconditionerTable<float>& preconditioner<float>() {
-  apply_simd_environment();
-  return *HWY_DYNAMIC_DISPATCH(preconditioner_float)();
-}
-template <>
-const PreconditionerTable<double>& preconditioner<double>() {
-  apply_simd_environment();
-  return *HWY_DYNAMIC_DISPATCH(preconditioner_double)();
-}
-
+SMILE_SIMD_EXPORT(preconditioner, PreconditionerTable)
 }  // namespace smile::kernels::simd
 #endif

@@ -3,7 +3,6 @@
 /// time.
 #pragma once
 
-#include "smile/instruction_set.hpp"
 #include "smile/kernels/passes.hpp"
 
 namespace smile::kernels::simd {

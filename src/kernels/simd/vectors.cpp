@@ -5,6 +5,7 @@
 
 #include "kernels/reference/passes.hpp"
 #include "kernels/simd/common-inl.hpp"
+#include "kernels/simd/dispatch.hpp"
 #include "kernels/simd/tables.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -111,16 +112,8 @@ void clip(HostVector<T>& gradient, double limit, bool zero_nan) {
   }
 }
 
-const VectorTable<float>* vectors_float() {
-  static constexpr VectorTable<float> table{refresh<float>, unit_direction<float>, examine<float>,
-                                            clip<float>,    all_finite<float>,     norm2<float>};
-  return &table;
-}
-const VectorTable<double>* vectors_double() {
-  static constexpr VectorTable<double> table{refresh<double>, unit_direction<double>, examine<double>,
-                                             clip<double>,    all_finite<double>,     norm2<double>};
-  return &table;
-}
+SMILE_SIMD_TABLES(vectors, VectorTable, refresh<T>, unit_direction<T>, examine<T>, clip<T>, all_finite<T>,
+                  norm2<T>)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace smile::kernels::simd
@@ -128,20 +121,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace smile::kernels::simd {
-
-HWY_EXPORT(vectors_float);
-HWY_EXPORT(vectors_double);
-
-template <>
-const VectorTable<float>& vectors<float>() {
-  apply_simd_environment();
-  return *HWY_DYNAMIC_DISPATCH(vectors_float)();
-}
-template <>
-const VectorTable<double>& vectors<double>() {
-  apply_simd_environment();
-  return *HWY_DYNAMIC_DISPATCH(vectors_double)();
-}
-
+SMILE_SIMD_EXPORT(vectors, VectorTable)
 }  // namespace smile::kernels::simd
 #endif
