@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "output.hpp"
 #include "progress_printer.hpp"
 #include "smile/experiment/analytic.hpp"
 #include "smile/report/analytic_report.hpp"
@@ -31,15 +32,14 @@ int analytic(const AnalyticArguments& arguments) {
   options.ledger = folder / "unfinished.jsonl";
   const AnalyticReport report = run_analytic(config, options);
   if (report.interrupted) {
-    fmt::print(stderr,
-               "error: {}: interrupted, finished chains are kept in {}; go on with the same command\n",
-               arguments.config, options.ledger.string());
+    print_error("error: {}: interrupted, finished chains are kept in {}; go on with the same command\n",
+                arguments.config, options.ledger.string());
     return 1;
   }
   write_analytic_report(report, folder);
   std::error_code ignored;
   std::filesystem::remove(options.ledger, ignored);
-  fmt::print("{}results in {}\n", analytic_table(report), folder.string());
+  print("{}results in {}\n", analytic_table(report), folder.string());
   return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "output.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/catalogue.hpp"
 #include "smile/experiment/estimate.hpp"
@@ -60,25 +61,25 @@ int check_one(const CheckArguments& arguments) {
   print_warnings(checked.config.warnings);
   print_warnings(checked.warnings);
   // The estimates are comments: the output is a configuration.
-  fmt::print("{}", to_yaml(checked.config));
-  fmt::print("# data: {}\n", data_text(checked.data));
-  fmt::print("# dimension: {} parameters\n", estimate.dimension);
-  fmt::print("# chains: {}, each {} steps with {} gradients, at most {} stored draws\n",
-             checked.config.training.sampler.n_chains, estimate.steps_per_chain, estimate.gradients_per_chain,
-             estimate.stored_per_chain);
-  fmt::print("# disk: {} of draws; with members and checkpoints {} at the peak\n",
-             bytes_text(estimate.draws_bytes), bytes_text(estimate.disk_bytes));
-  fmt::print(
+  print("{}", to_yaml(checked.config));
+  print("# data: {}\n", data_text(checked.data));
+  print("# dimension: {} parameters\n", estimate.dimension);
+  print("# chains: {}, each {} steps with {} gradients, at most {} stored draws\n",
+        checked.config.training.sampler.n_chains, estimate.steps_per_chain, estimate.gradients_per_chain,
+        estimate.stored_per_chain);
+  print("# disk: {} of draws; with members and checkpoints {} at the peak\n",
+        bytes_text(estimate.draws_bytes), bytes_text(estimate.disk_bytes));
+  print(
       "# memory: {} at the peak, whatever the number of draws: data {}, members {}, {} chains at once, {} "
       "each\n",
       bytes_text(estimate.memory_bytes), bytes_text(estimate.data_bytes), bytes_text(estimate.members_bytes),
       estimate.chains_at_once, bytes_text(std::max(estimate.chain_bytes, estimate.optimiser_bytes)));
   if (estimate.sampling_seconds > 0)
-    fmt::print("# time: warm start at most {}, sampling {} (rough)\n",
-               seconds_text(estimate.warmstart_seconds), seconds_text(estimate.sampling_seconds));
+    print("# time: warm start at most {}, sampling {} (rough)\n", seconds_text(estimate.warmstart_seconds),
+          seconds_text(estimate.sampling_seconds));
   const std::vector<std::string> authors = authors_keys(checked.config);
-  fmt::print("# as in the authors' code: {}\n",
-             authors.empty() ? "nothing" : fmt::format("{}", fmt::join(authors, ", ")));
+  print("# as in the authors' code: {}\n",
+        authors.empty() ? "nothing" : fmt::format("{}", fmt::join(authors, ", ")));
   return 0;
 }
 
@@ -90,12 +91,12 @@ int check_sweep(const CheckArguments& arguments) {
     settings.insert(settings.end(), point.settings.begin(), point.settings.end());
     const CheckedRun checked = check(arguments, settings);
     if (&point == &points.front()) print_warnings(checked.config.warnings);
-    fmt::print("{}: {} parameters, {}\n", point.name, checked.estimate.dimension,
-               seconds_text(checked.estimate.warmstart_seconds + checked.estimate.sampling_seconds));
+    print("{}: {} parameters, {}\n", point.name, checked.estimate.dimension,
+          seconds_text(checked.estimate.warmstart_seconds + checked.estimate.sampling_seconds));
     seconds += checked.estimate.warmstart_seconds + checked.estimate.sampling_seconds;
     bytes += checked.estimate.draws_bytes;
   }
-  fmt::print("{} runs: {} at most, {} of draws\n", points.size(), seconds_text(seconds), bytes_text(bytes));
+  print("{} runs: {} at most, {} of draws\n", points.size(), seconds_text(seconds), bytes_text(bytes));
   return 0;
 }
 

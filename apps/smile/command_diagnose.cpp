@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "output.hpp"
 #include "smile/experiment/diagnosis.hpp"
 #include "smile/experiment/run_inspection.hpp"
 
@@ -23,7 +24,7 @@ void add_diagnose(CLI::App& program, Action& action) {
     action = [arguments] {
       require_part(arguments->directory, RunPart::begun);
       const RunDiagnosis diagnosis = diagnose_run(arguments->directory);
-      fmt::print("{}", arguments->json ? to_json(diagnosis) : to_text(diagnosis));
+      print("{}", arguments->json ? to_json(diagnosis) : to_text(diagnosis));
       return 0;
     };
   });

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "output.hpp"
 #include "progress_printer.hpp"
 #include "smile/experiment/pipeline.hpp"
 #include "smile/report/html_report.hpp"
@@ -26,8 +27,8 @@ int evaluate(const EvaluateArguments& arguments) {
     options.on_message = [&](const std::string& text) { printer.message(text); };
   }
   const RunSummary summary = evaluate_run(arguments.directory, options);
-  fmt::print("{}", metrics_table(summary));
-  fmt::print("report: {}\n", write_report(summary.directory));
+  print("{}", metrics_table(summary));
+  print("report: {}\n", write_report(summary.directory));
   return summary.exit_status();
 }
 

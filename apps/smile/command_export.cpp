@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "output.hpp"
 #include "progress_printer.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/export.hpp"
@@ -32,7 +33,6 @@ ExportSummary write_netcdf([[maybe_unused]] const std::string& directory,
 }
 
 int export_draws(const ExportArguments& arguments) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error of the write
   ExportOptions options = arguments;
   options.stop = stop_on_interrupt();
   options.predictive = !arguments.no_predictive;
@@ -48,7 +48,9 @@ int export_draws(const ExportArguments& arguments) {
       netcdf ? write_netcdf(arguments.directory, options) : export_run(arguments.directory, options);
   if (!arguments.quiet)
     for (const auto& remark : summary.remarks) printer.message("warning: " + remark);
-  fmt::print("{} draws of {} chains\n{}\n", summary.draws * summary.chains, summary.chains, summary.path);
+  put(fmt::format("{} draws of {} chains\n{}\n", summary.draws * summary.chains, summary.chains,
+                  summary.path),
+      options.per_draw ? stdout : lines_beside(arguments.out));
   return 0;
 }
 

@@ -36,12 +36,12 @@ void add_generate(CLI::App& program, Action& action) {
     action = [arguments] {
       GenerateOptions given = arguments->options;
       given.on_text = [](const std::string& text) {
-        std::fputs(text.c_str(), stdout);
+        put(text);
         std::fflush(stdout);
       };
-      given.on_message = [](const std::string& text) { std::fprintf(stderr, "warning: %s\n", text.c_str()); };
+      given.on_message = [](const std::string& text) { print_error("warning: {}\n", text); };
       generate_text(arguments->run, given);
-      std::fputs("\n", stdout);
+      put("\n");
       return 0;
     };
   });

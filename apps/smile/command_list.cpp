@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "commands.hpp"
+#include "output.hpp"
 #include "smile/experiment/catalogue.hpp"
 
 namespace smile::program {
@@ -26,15 +27,15 @@ void print_entries(const std::vector<CatalogueEntry>& entries) {
       text += ")";
     }
     if (!entry.available) text += " [not available in this build]";
-    fmt::print("{}{}  {}\n", entry.name, std::string(widest - width(entry.name), ' '), text);
+    print("{}{}  {}\n", entry.name, std::string(widest - width(entry.name), ' '), text);
   }
 }
 
 void print_keys() {
   for (const KeyEntry& key : list_keys()) {
-    fmt::print("{}\n    {}\n    {}{}{}\n", key.path, key.description, key.allowed,
-               key.default_value.empty() ? "; required" : "; default " + key.default_value,
-               key.used_with.empty() ? "" : "; goes with " + key.used_with);
+    print("{}\n    {}\n    {}{}{}\n", key.path, key.description, key.allowed,
+          key.default_value.empty() ? "; required" : "; default " + key.default_value,
+          key.used_with.empty() ? "" : "; goes with " + key.used_with);
   }
 }
 
@@ -62,7 +63,7 @@ void add_list(CLI::App& program, Action& action) {
   keys->callback([&action, markdown] {
     action = [markdown] {
       if (*markdown) {
-        fmt::print("{}", configuration_reference());
+        print("{}", configuration_reference());
       } else {
         print_keys();
       }

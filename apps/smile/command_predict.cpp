@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "output.hpp"
 #include "progress_printer.hpp"
 #include "smile/experiment/predict.hpp"
 
@@ -18,7 +19,6 @@ struct PredictArguments : PredictOptions {
 };
 
 int predict(const PredictArguments& arguments) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error of the write
   PredictOptions options = arguments;
   options.stop = stop_on_interrupt();
   ProgressPrinter printer;
@@ -26,8 +26,9 @@ int predict(const PredictArguments& arguments) {
   const PredictSummary summary = predict_run(arguments.directory, options);
   if (!arguments.quiet)
     for (const auto& remark : summary.remarks) printer.message("warning: " + remark);
-  for (const auto& [name, value] : summary.scores) fmt::print("{}: {:.4f}\n", name, value);
-  fmt::print("{}\n", summary.file);
+  std::FILE* lines = lines_beside(arguments.out);
+  for (const auto& [name, value] : summary.scores) put(fmt::format("{}: {:.4f}\n", name, value), lines);
+  put(summary.file + "\n", lines);
   return 0;
 }
 

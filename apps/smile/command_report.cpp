@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "output.hpp"
 #include "smile/report/html_report.hpp"
 
 namespace smile::program {
@@ -34,13 +35,13 @@ std::vector<std::string> without_files(const std::vector<std::string>& paths) {
 int report(const ReportArguments& arguments) {
   const std::vector<std::string> runs = without_files(arguments.runs);
   if (runs.size() == 1) {
-    fmt::print("{}\n", write_report(runs[0], arguments.out));
+    put(write_report(runs[0], arguments.out) + "\n", lines_beside(arguments.out));
     return 0;
   }
   // The comparison links to them.
   for (const std::string& run : runs) write_report(run);
   const ComparisonPaths paths = write_comparison(runs, arguments.out);
-  fmt::print("{}\n{}\n{}\n", paths.html, paths.csv, paths.latex);
+  print("{}\n{}\n{}\n", paths.html, paths.csv, paths.latex);
   return 0;
 }
 

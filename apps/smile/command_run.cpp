@@ -7,6 +7,7 @@
 
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "output.hpp"
 #include "progress_printer.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/pipeline.hpp"
@@ -29,14 +30,14 @@ struct RunArguments : ConfigArguments {
 
 void print_ending(const RunSummary& summary, const std::string& again) {
   if (summary.status == RunStatus::interrupted) {
-    fmt::print(stderr, "error: {}: interrupted, the checkpoint is written; go on with `{}`\n",
-               summary.directory, again);
+    print_error("error: {}: interrupted, the checkpoint is written; go on with `{}`\n", summary.directory,
+                again);
   } else if (summary.exit_status() != 0) {
     const std::string reason =
         summary.reason.empty() ? fmt::format("{} of {} chains failed", summary.failed_chains, summary.chains)
                                : summary.reason;
-    fmt::print(stderr, "error: {}: {}; the draws so far are kept there, see status.json and the traces\n",
-               summary.directory, reason);
+    print_error("error: {}: {}; the draws so far are kept there, see status.json and the traces\n",
+                summary.directory, reason);
   }
 }
 
@@ -55,8 +56,6 @@ int run(const RunArguments& arguments) {
     options.on_message = [&](const std::string& text) { printer.message(text); };
     if (config.logging) options.on_progress = [&](const Progress& progress) { printer.show(progress); };
   }
-  std::signal(SIGXFSZ,
-              SIG_IGN);  // a file at its size limit is an error of the write, not the end of the program
   options.snapshot = &snapshot_requested;
   std::signal(SIGUSR1, request_snapshot);
 
@@ -65,16 +64,16 @@ int run(const RunArguments& arguments) {
       if (!run.metrics.empty() && !arguments.no_report) write_report(run.directory);
     };
     const SweepSummary summary = run_sweep(arguments.config, settings, arguments.search, options);
-    fmt::print("{}", sweep_table(summary));
+    print("{}", sweep_table(summary));
     if (summary.interrupted)
-      fmt::print(stderr, "error: {}: interrupted; give the same command again, finished runs are skipped\n",
-                 arguments.search);
+      print_error("error: {}: interrupted; give the same command again, finished runs are skipped\n",
+                  arguments.search);
     return summary.exit_status();
   }
   const RunSummary summary = run_experiment(config, options);
   if (!summary.metrics.empty()) {
-    fmt::print("{}", metrics_table(summary));
-    if (!arguments.no_report) fmt::print("report: {}\n", write_report(summary.directory));
+    print("{}", metrics_table(summary));
+    if (!arguments.no_report) print("report: {}\n", write_report(summary.directory));
   }
   std::string again = fmt::format("smile run {}", arguments.config);
   for (const std::string& setting : arguments.set) again += fmt::format(" --set '{}'", setting);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "output.hpp"
 #include "smile/experiment/run_status.hpp"
 
 namespace smile::program {
@@ -21,7 +22,7 @@ void add_status(CLI::App& program, Action& action) {
   command->callback([&action, arguments] {
     action = [arguments] {
       const RunStatusReport report = run_status(arguments->directory, !arguments->fast);
-      fmt::print("{}", arguments->json ? to_json(report) : to_text(report));
+      print("{}", arguments->json ? to_json(report) : to_text(report));
       return 0;
     };
   });

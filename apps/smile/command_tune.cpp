@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "interrupt.hpp"
+#include "output.hpp"
 #include "progress_printer.hpp"
 #include "smile/experiment/tune.hpp"
 
@@ -28,13 +29,13 @@ int tune(const TuneArguments& arguments) {
   const TuneSummary summary = tune_step_size(config, options);
   if (!arguments.quiet)
     for (const auto& remark : summary.remarks) printer.message("warning: " + remark);
-  fmt::print("{}", tune_table(summary));
-  fmt::print("around {:.3g}: {}\n", summary.centre, summary.centre_from);
-  fmt::print("gradients: {} ({:.1f} % of a run's {}), and {} of the warm start\n", summary.gradients,
-             100 * double(summary.gradients) / double(summary.run_gradients), summary.run_gradients,
-             summary.warmstart_gradients);
-  fmt::print("step_size: {:g} ({})\n", summary.step_size, summary.reason);
-  fmt::print("configuration: {}\n", summary.config);
+  print("{}", tune_table(summary));
+  print("around {:.3g}: {}\n", summary.centre, summary.centre_from);
+  print("gradients: {} ({:.1f} % of a run's {}), and {} of the warm start\n", summary.gradients,
+        100 * double(summary.gradients) / double(summary.run_gradients), summary.run_gradients,
+        summary.warmstart_gradients);
+  print("step_size: {:g} ({})\n", summary.step_size, summary.reason);
+  print("configuration: {}\n", summary.config);
   return 0;
 }
 

@@ -1,11 +1,13 @@
 /// The command line: parses, calls the library, prints. Errors are one line on stderr.
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
 
 #include "commands.hpp"
+#include "output.hpp"
 #include "smile/error.hpp"
 #ifdef SMILE_WITH_TORCH
 #include "smile/torch/engine.hpp"
@@ -37,6 +39,8 @@ int main(int argc, char** argv) {
 #ifdef SMILE_WITH_TORCH
   smile::use_torch_networks();
 #endif
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that has gone is an error of the write
+  std::signal(SIGXFSZ, SIG_IGN);  // as is a file at its size limit
   CLI::App program{
       "Samples the posterior of Bayesian neural networks with stochastic microcanonical Langevin dynamics.",
       "smile"};
@@ -72,9 +76,9 @@ int main(int argc, char** argv) {
   }
   try {
     program.parse(argc, argv);
-    return action();
+    return smile::program::finish_output(action());
   } catch (const CLI::Success& success) {
-    return program.exit(success);  // --help, --version
+    return smile::program::finish_output(program.exit(success));  // --help, --version
   } catch (const CLI::ParseError& error) {
     return report_usage(program, error);
   } catch (const smile::Error& error) {

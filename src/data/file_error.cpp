@@ -31,6 +31,8 @@ std::string mend_for(int error_number) {
       return "create the folder first or correct the path";
     case EISDIR:
       return "give the path of a file, not of a folder";
+    case EPIPE:
+      return "let its reader stay until the end";
     case EMFILE:
     case ENFILE:
       return "raise the limit on open files (ulimit -n)";

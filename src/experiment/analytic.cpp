@@ -14,6 +14,7 @@
 #include "experiment/analytic_ledger.hpp"
 #include "experiment/analytic_outcome.hpp"
 #include "experiment/phase_progress.hpp"
+#include "run/output_guard.hpp"
 #include "smile/data/npy.hpp"
 #include "smile/ensemble/lane_chains.hpp"
 #include "smile/error.hpp"
@@ -321,6 +322,13 @@ std::string analytic_config_json(const AnalyticConfig& config) {
 }
 
 AnalyticReport run_analytic(const AnalyticConfig& config, const AnalyticRunOptions& options) {
+  if (!options.ledger.empty()) {
+    OutputGuard guard;
+    guard.reads(config.file);
+    if (config.covariance) guard.reads(*config.covariance);
+    for (const char* file : {"table.txt", "points.csv", "results.json"})
+      guard.check(options.ledger.parent_path() / file);
+  }
   AnalyticReport report;
   report.config = config;
   report.cells = cells_of(config);

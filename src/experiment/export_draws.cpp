@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "experiment/phase_progress.hpp"
+#include "run/output_guard.hpp"
 #include "smile/error.hpp"
 
 namespace smile::experiment {
@@ -101,7 +102,12 @@ std::string torch_name(const std::string& name) {
 }
 
 fs::path export_path(const fs::path& run, const ExportOptions& options) {
-  if (!options.out.empty()) return options.out;
+  if (!options.out.empty()) {
+    const fs::path out = options.out;
+    OutputGuard guard;
+    guard.reads_run(run).check(options.per_draw ? out / "chain-00" : out);
+    return out;
+  }
   if (options.per_draw) return run / ("draws-" + options.format);
   const std::pair<const char*, const char*> endings[] = {{"torch", "pt"}, {"netcdf", "nc"}};
   for (const auto& [format, ending] : endings)

@@ -183,7 +183,7 @@ RunSummary run_experiment(const Config& config, const RunOptions& given) {
   }
   const fs::path path = options.out.empty() ? new_run_path(config) : fs::path(options.out);
   refuse_what_does_not_fit(plan, available_resources(path), path);
-  RunDirectory directory = RunDirectory::create(path);
+  RunDirectory directory = RunDirectory::create(path, &config);
   directory.write_state({"running", "preparation", ""});
   directory.write_config(e.config);
   save_dataset_info(e.info, path / "dataset_splits.npz");

@@ -12,6 +12,7 @@
 #include "experiment/prediction_source.hpp"
 #include "experiment/prediction_writer.hpp"
 #include "experiment/stored_run.hpp"
+#include "run/output_guard.hpp"
 #include "smile/error.hpp"
 #include "smile/evaluation/classification.hpp"
 #include "smile/evaluation/mixture.hpp"
@@ -249,21 +250,23 @@ class ClassPredictor final : public RowPredictor {
   double log_density_sum_ = 0;
 };
 
-constexpr std::pair<const char*, PredictionFormat> kFormats[] = {
+constexpr std::pair<std::string_view, PredictionFormat> kFormats[] = {
     {"csv", PredictionFormat::csv}, {"npy", PredictionFormat::npy}, {"json", PredictionFormat::json}};
 
+/// By --format, else by the ending of the file; a stream without an ending gets CSV.
 PredictionFormat format_of(const PredictOptions& options) {
   std::string name = options.format;
-  if (name.empty()) {
+  if (name.empty() && !options.out.empty()) {
     name = fs::path(options.out).extension().string();
     if (!name.empty()) name.erase(0, 1);
-    for (const auto& [known, format] : kFormats)
-      if (name == known) return format;
-    return PredictionFormat::csv;
   }
+  if (name.empty()) return PredictionFormat::csv;
   for (const auto& [known, format] : kFormats)
     if (name == known) return format;
-  throw Error("--format", "'" + name + "' is not a format of predictions", "choose csv, npy or json");
+  if (!options.format.empty())
+    throw Error("--format", "'" + name + "' is not a format of predictions", "choose csv, npy or json");
+  throw Error("--out " + options.out, "the ending `." + name + "` is not that of a format of predictions",
+              "let the name end in .csv, .npy or .json, or say which it is with --format");
 }
 
 void check_quantiles(const std::vector<double>& quantiles) {
@@ -281,14 +284,6 @@ fs::path output_path(const StoredRun& run, const PredictOptions& options, Predic
       if (known == format) path.replace_extension(name);
   }
   return path;
-}
-
-void refuse_to_replace(const std::vector<fs::path>& files, const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return;
-  for (const fs::path& file : files)
-    if (fs::equivalent(path, file, ignored))
-      throw Error(path.string(), "the predictions would replace the data", "give another file with --out");
 }
 
 }  // namespace
@@ -317,7 +312,10 @@ PredictSummary predict_run(const std::string& directory, const PredictOptions& o
   PredictSummary summary;
   summary.remarks = run.remarks;
   const fs::path path = output_path(run, options, format);
-  refuse_to_replace(source->files(), path);
+  OutputGuard guard;
+  guard.reads_run(run.path).reads(options.data);
+  for (const fs::path& file : source->files()) guard.reads(file);
+  guard.check(path);
   experiment::PredictionColumns columns = predictor->columns();
   columns.longest_name = source->longest_name();
   const auto writer = PredictionWriter::create(format, path, std::move(columns));

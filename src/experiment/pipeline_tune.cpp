@@ -362,7 +362,7 @@ TuneSummary tune_step_size(const Config& given, const TuneOptions& options) {
 
   const fs::path folder =
       options.out.empty() ? fs::path(new_run_path(config).string() + "-tune") : fs::path(options.out);
-  const RunDirectory directory = RunDirectory::create(folder);
+  const RunDirectory directory = RunDirectory::create(folder, &config);
   directory.log("step-size search");
   RunOptions run;
   run.threads = options.threads;

@@ -16,6 +16,7 @@
 
 #include "experiment/config_schema.hpp"
 #include "experiment/provenance.hpp"
+#include "run/output_guard.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
 
@@ -60,8 +61,13 @@ RunDirectory::~RunDirectory() {
   ::close(lock_descriptor_);
 }
 
-RunDirectory RunDirectory::create(const fs::path& path) {
+RunDirectory RunDirectory::create(const fs::path& path, const Config* config) {
   std::error_code why;
+  if (!fs::exists(path / "config.yaml", why)) {
+    OutputGuard guard;
+    if (config) guard.reads(*config);
+    guard.check(path / "config.yaml");
+  }
   fs::create_directories(path, why);
   if (why) cannot_make(path, why);
   if (fs::exists(path / "config.yaml"))

@@ -1,11 +1,7 @@
 #include "netcdf/netcdf_file.hpp"
 
-#include <fcntl.h>
 #include <netcdf.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <utility>
 
 #include "data/file_error.hpp"
@@ -87,19 +83,12 @@ void Group::attribute(const std::string& name, const std::string& value) const {
   check(nc_put_att_text(id_, NC_GLOBAL, name.c_str(), value.size(), value.data()), *path_);
 }
 
-File::File(std::filesystem::path path) : path_(std::move(path)), temporary_(path_) {
-  temporary_ += ".tmp-" + std::to_string(::getpid()) + "-nc";
-  // libnetcdf says little of why it cannot create a file.
-  const int descriptor = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) throw data::write_error(path_, "cannot create the file", errno);
-  ::close(descriptor);
-  check(nc_create(temporary_.c_str(), NC_NETCDF4 | NC_CLOBBER, &id_), path_);
+File::File(std::filesystem::path path) : path_(std::move(path)), file_(path_) {
+  check(nc_create(file_.temporary().c_str(), NC_NETCDF4 | NC_CLOBBER, &id_), path_);
 }
 
 File::~File() {
-  if (id_ < 0) return;
-  nc_abort(id_);
-  ::unlink(temporary_.c_str());
+  if (id_ >= 0) nc_abort(id_);
 }
 
 Group File::group(const std::string& name) const {
@@ -109,17 +98,8 @@ Group File::group(const std::string& name) const {
 }
 
 void File::commit() {
-  const int status = nc_close(std::exchange(id_, -1));
-  if (status != NC_NOERR) ::unlink(temporary_.c_str());
-  check(status, path_);
-  const int descriptor = ::open(temporary_.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool synced = descriptor >= 0 && ::fsync(descriptor) == 0;
-  if (descriptor >= 0) ::close(descriptor);
-  if (!synced || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    const int error_number = errno;
-    ::unlink(temporary_.c_str());
-    throw data::write_error(path_, "cannot write the file", error_number);
-  }
+  check(nc_close(std::exchange(id_, -1)), path_);
+  file_.commit();
 }
 
 }  // namespace smile::netcdf

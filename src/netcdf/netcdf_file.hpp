@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "smile/data/atomic_file.hpp"
+
 namespace smile::netcdf {
 
 /// A dimension of a group.
@@ -65,7 +67,8 @@ class File {
   void commit();
 
  private:
-  std::filesystem::path path_, temporary_;
+  std::filesystem::path path_;
+  AtomicFile file_;
   int id_ = -1;
 };
 

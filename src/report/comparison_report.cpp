@@ -7,6 +7,7 @@
 
 #include "report/comparison.hpp"
 #include "report/page.hpp"
+#include "run/output_guard.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
 #include "smile/report/html_report.hpp"
@@ -142,6 +143,9 @@ ComparisonPaths write_comparison(const std::vector<std::string>& run_directories
                         fs::path(html).replace_extension(".tex").string()};
   if (html.extension() == ".csv" || html.extension() == ".tex")
     throw Error("--out", html.string() + " is not the name of a page", "give a name that ends in .html");
+  OutputGuard guard;
+  for (const RunFiles& run : runs) guard.reads(run.config);
+  for (const std::string& path : {paths.html, paths.csv, paths.latex}) guard.check(path);
   const ComparisonTable table = compare(runs);
   std::vector<std::string> data;
   for (const Group& group : table.groups)

@@ -8,6 +8,7 @@
 #include "report/page.hpp"
 #include "report/plot.hpp"
 #include "report/run_files.hpp"
+#include "run/output_guard.hpp"
 #include "smile/data/atomic_file.hpp"
 
 namespace smile {
@@ -261,6 +262,7 @@ std::string write_report(const std::string& run_directory, const std::string& ou
   body += "<h2>Configuration</h2>\n<details><summary>config.yaml</summary><pre>" + escaped(run.config_text) +
           "</pre></details>\n";
   const std::string path = out.empty() ? (run.path / "report.html").string() : out;
+  OutputGuard().reads(run.config).check(path, "report.html");
   write_file_atomically(path, report::page("smile: " + run.config.experiment_name, body));
   return path;
 }

@@ -21,8 +21,10 @@ struct RunState {
 class RunDirectory {
  public:
   /// Makes a new run directory (and its parents) and locks it.
-  /// @throws Error where it exists and holds anything, cannot be made, or is locked
-  static RunDirectory create(const std::filesystem::path& path);
+  /// @param config  whose files are read: it is not made inside of them
+  /// @throws Error where it exists and holds anything, cannot be made, is locked, or would lie in what is
+  /// read or in what belongs to another run
+  static RunDirectory create(const std::filesystem::path& path, const Config* config = nullptr);
   /// Locks one that is there.
   /// @throws Error where there is none, or another process has it (named with its pid and host)
   static RunDirectory open(const std::filesystem::path& path);

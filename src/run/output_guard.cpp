@@ -1,0 +1,98 @@
+#include "run/output_guard.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "smile/data/atomic_file.hpp"
+#include "smile/error.hpp"
+#include "smile/experiment/config.hpp"
+
+namespace smile {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What a run or a search writes at the top of its folder; all else there is the user's (draws.npz,
+/// predictions.csv).
+constexpr std::string_view kOwn[] = {
+    "config.yaml",  "status.json",        "progress.json", "run.log",   "lock",  "parameters.json",
+    "network.json", "report.html",        "warmstart",     "samples",   "trace", "eval",
+    "checkpoint",   "dataset_splits.npz", "steps.csv",     "tuned.yaml"};
+
+fs::path real(const fs::path& path) {
+  std::error_code error;
+  fs::path result = fs::weakly_canonical(path, error);
+  return error ? fs::absolute(path) : result;
+}
+
+/// The part of `path` below `folder`, or empty.
+fs::path below(const fs::path& path, const fs::path& folder) {
+  const auto [rest, end] = std::mismatch(path.begin(), path.end(), folder.begin(), folder.end());
+  if (end != folder.end()) return {};
+  fs::path part;
+  for (auto step = rest; step != path.end(); ++step) part /= *step;
+  return part;
+}
+
+}  // namespace
+
+bool is_run_folder(const fs::path& folder) {
+  std::error_code none;
+  const auto has = [&](const char* name) { return fs::exists(folder / name, none); };
+  return (has("config.yaml") &&
+          (has("status.json") || has("run.log") || has("samples") || has("parameters.json"))) ||
+         (has("tuned.yaml") && has("run.log"));
+}
+
+OutputGuard& OutputGuard::reads(const fs::path& input) {
+  if (!input.empty()) inputs_.push_back(real(input));
+  return *this;
+}
+
+OutputGuard& OutputGuard::reads(const Config& config) {
+  reads(config.data.path);
+  if (config.data.test_path) reads(*config.data.test_path);
+  if (config.evaluation_args.ood) reads(*config.evaluation_args.ood);
+  if (config.model.path) reads(*config.model.path);
+  if (config.training.warmstart.warmstart_exp_dir) reads(*config.training.warmstart.warmstart_exp_dir);
+  if (config.training.warmstart.warmstart_files)
+    for (const std::string& file : *config.training.warmstart.warmstart_files) reads(file);
+  return *this;
+}
+
+OutputGuard& OutputGuard::reads_run(const fs::path& run) {
+  try {
+    reads(load_config((run / "config.yaml").string()));
+  } catch (const Error&) {
+    // The command itself says what is wrong with the run.
+  }
+  return *this;
+}
+
+void OutputGuard::check(const fs::path& output, std::string_view own_name) const {
+  const OutputTarget target = output_target(output);
+  if (target.stream) return;
+  const fs::path path = real(target.path);
+  for (const fs::path& input : inputs_) {
+    std::error_code none;
+    const bool same = path == input || fs::equivalent(path, input, none);
+    if (same || (fs::is_directory(input, none) && !below(path, input).empty()))
+      throw Error(output.string(),
+                  same ? "is a file that is read, and would be replaced"
+                       : "lies in " + input.string() + ", which is read",
+                  "give another file with --out");
+  }
+  for (fs::path folder = path.parent_path(); !folder.empty(); folder = folder.parent_path()) {
+    if (is_run_folder(folder)) {
+      const fs::path inside = below(path, folder);
+      const std::string first = inside.begin()->string();
+      const bool own = std::find(std::begin(kOwn), std::end(kOwn), first) != std::end(kOwn);
+      if (own && inside != fs::path(own_name))
+        throw Error(output.string(), "belongs to the run in " + folder.string(),
+                    "give another file with --out");
+    }
+    if (folder == folder.parent_path()) break;
+  }
+}
+
+}  // namespace smile
