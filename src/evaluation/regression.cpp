@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "evaluation/kept_mixtures.hpp"
 #include "evaluation/lppd_tracker.hpp"
-#include "evaluation/predictive_draws.hpp"
 #include "smile/error.hpp"
 
 namespace smile {
@@ -48,9 +48,9 @@ struct RegressionAccumulator::State {
       : targets(targets_.begin(), targets_.end()),
         options(std::move(options_)),
         tracker(kWhere, targets.size(), std::move(draws_per_chain), options.running_bytes),
-        draws(targets.size(),
-              options.nominal_coverages.empty() ? std::vector<std::size_t>{0} : tracker.draws_per_chain(),
-              options.interval_bytes, options.seed),
+        kept(targets.size(),
+             options.nominal_coverages.empty() ? std::vector<std::size_t>{0} : tracker.draws_per_chain(),
+             options.interval_bytes),
         mean_sum(tracker.chains() * targets.size()),
         error_squares(targets.size()),
         noise(targets.size()),
@@ -60,7 +60,7 @@ struct RegressionAccumulator::State {
   /// @param log_sigma  of row i of the batch, clipped
   template <class T, class LogSigma>
   void add(std::size_t chain, std::size_t draw, std::span<const T> mean, LogSigma log_sigma,
-           std::size_t first_row, std::span<const double> normals);
+           std::size_t first_row);
 
   std::vector<double> pooled_mean_sum() const {
     std::vector<double> sum(targets.size());
@@ -72,7 +72,7 @@ struct RegressionAccumulator::State {
   std::vector<double> targets;
   RegressionOptions options;
   LppdTracker tracker;
-  PredictiveDraws draws;
+  KeptMixtures kept;
   std::vector<double> mean_sum;  // @shape [chains, n] sums of the predictive means
   // Of the pooled draws of each point: Σ (mean − y)², Σ σ², Σ Φ((y − mean)/σ).
   std::vector<double> error_squares, noise, pit_sum;
@@ -82,13 +82,10 @@ struct RegressionAccumulator::State {
 
 template <class T, class LogSigma>
 void RegressionAccumulator::State::add(std::size_t chain, std::size_t draw, std::span<const T> mean,
-                                       LogSigma log_sigma, std::size_t first_row,
-                                       std::span<const double> normals) {
+                                       LogSigma log_sigma, std::size_t first_row) {
   const std::size_t count = mean.size();
   tracker.check(chain, draw, first_row, count);
-  if (!normals.empty() && normals.size() != count)
-    throw Error(kWhere, std::to_string(normals.size()) + " normals for " + std::to_string(count) + " rows",
-                "give one a row, or none");
+  const bool keeps = !options.nominal_coverages.empty() && kept.keeps(draw);
 
   double* sum = mean_sum.data() + chain * targets.size() + first_row;
   const double* y = targets.data() + first_row;
@@ -100,15 +97,10 @@ void RegressionAccumulator::State::add(std::size_t chain, std::size_t draw, std:
     error_squares[first_row + i] += (m - y[i]) * (m - y[i]);
     noise[first_row + i] += 1 / (inverse_sigma * inverse_sigma);
     pit_sum[first_row + i] += 0.5 * std::erfc(-z * std::numbers::sqrt2 / 2);
+    if (keeps) kept.set(chain, draw, first_row + i, m, 1 / inverse_sigma);
     if (!nonfinite && !(std::isfinite(m) && std::isfinite(r))) nonfinite = {chain, draw, first_row + i};
   }
   tracker.add(chain, draw, first_row, std::span(log_density).first(count));
-
-  if (options.nominal_coverages.empty() || !draws.keeps(draw)) return;
-  if (normals.empty()) normals = draws.normals(chain, draw, first_row, count);
-  double* kept = draws.row_of(chain, draw).data() + first_row;
-  for (std::size_t i = 0; i < count; ++i)
-    kept[i] = static_cast<double>(mean[i]) + std::exp(clipped(log_sigma(i))) * normals[i];
 }
 
 RegressionAccumulator::RegressionAccumulator(std::span<const double> targets,
@@ -129,21 +121,20 @@ RegressionAccumulator& RegressionAccumulator::operator=(RegressionAccumulator&&)
 
 template <class T>
 void RegressionAccumulator::add(std::size_t chain, std::size_t draw, std::span<const T> mean,
-                                std::span<const T> log_sd, std::size_t first_row,
-                                std::span<const double> normals) {
+                                std::span<const T> log_sd, std::size_t first_row) {
   if (log_sd.size() != mean.size())
     throw Error(kWhere,
                 std::to_string(log_sd.size()) + " log sds for " + std::to_string(mean.size()) + " means",
                 "give one a row");
   state_->add(
-      chain, draw, mean, [&](std::size_t i) { return static_cast<double>(log_sd[i]); }, first_row, normals);
+      chain, draw, mean, [&](std::size_t i) { return static_cast<double>(log_sd[i]); }, first_row);
 }
 
 template <class T>
 void RegressionAccumulator::add(std::size_t chain, std::size_t draw, std::span<const T> mean,
-                                double log_sigma, std::size_t first_row, std::span<const double> normals) {
+                                double log_sigma, std::size_t first_row) {
   state_->add(
-      chain, draw, mean, [&](std::size_t) { return log_sigma; }, first_row, normals);
+      chain, draw, mean, [&](std::size_t) { return log_sigma; }, first_row);
 }
 
 RegressionMetrics RegressionAccumulator::metrics() const {
@@ -162,11 +153,15 @@ RegressionMetrics RegressionAccumulator::metrics() const {
   out.nonfinite = s.nonfinite;
   out.calibration_error = kNan;
   if (s.options.nominal_coverages.empty()) return out;
-  out.interval_draws = s.draws.count();
-  out.intervals = s.draws.intervals(s.targets, s.options.nominal_coverages);
+  out.interval_draws = s.kept.count();
+  const PointwisePredictive points = pointwise();
+  const std::vector<double> widths = s.kept.mean_widths(s.options.nominal_coverages);
   double squares = 0;
-  for (const IntervalCoverage& c : out.intervals)
-    squares += (c.nominal - c.observed) * (c.nominal - c.observed);
+  for (std::size_t j = 0; j < widths.size(); ++j) {
+    const double nominal = s.options.nominal_coverages[j], observed = points.coverage(nominal);
+    out.intervals.push_back({nominal, observed, widths[j]});
+    squares += (nominal - observed) * (nominal - observed);
+  }
   out.calibration_error = std::sqrt(squares / static_cast<double>(out.intervals.size()));
   return out;
 }
@@ -210,15 +205,14 @@ std::vector<double> RegressionAccumulator::sequential_lppd(std::span<const std::
   return state_->tracker.sequential(order);
 }
 
-template void RegressionAccumulator::add<float>(std::size_t, std::size_t, std::span<const float>,
-                                                std::span<const float>, std::size_t, std::span<const double>);
-template void RegressionAccumulator::add<double>(std::size_t, std::size_t, std::span<const double>,
-                                                 std::span<const double>, std::size_t,
-                                                 std::span<const double>);
-template void RegressionAccumulator::add<float>(std::size_t, std::size_t, std::span<const float>, double,
-                                                std::size_t, std::span<const double>);
-template void RegressionAccumulator::add<double>(std::size_t, std::size_t, std::span<const double>, double,
-                                                 std::size_t, std::span<const double>);
+template void RegressionAccumulator::add(std::size_t, std::size_t, std::span<const float>,
+                                         std::span<const float>, std::size_t);
+template void RegressionAccumulator::add(std::size_t, std::size_t, std::span<const double>,
+                                         std::span<const double>, std::size_t);
+template void RegressionAccumulator::add(std::size_t, std::size_t, std::span<const float>, double,
+                                         std::size_t);
+template void RegressionAccumulator::add(std::size_t, std::size_t, std::span<const double>, double,
+                                         std::size_t);
 
 DeepEnsembleRegression evaluate_deep_ensemble(std::span<const double> targets,
                                               std::span<const double> member_means,

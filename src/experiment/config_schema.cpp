@@ -164,13 +164,12 @@ Condition of_priors(const Predicate& holds) {
   return {names, [holds](const Config& c) { return holds(sampler(c).prior_config.row()); }};
 }
 
-const auto kRegression =
-    Condition{"regr, mean_regr with Calibration", [](const Config& c) {
-                return evaluates(c, "Calibration") && (c.data.task == "regr" || c.data.task == "mean_regr");
-              }};
-const auto kClassification = Condition{"class with Calibration", [](const Config& c) {
-                                         return evaluates(c, "Calibration") && c.data.task == "class";
-                                       }};
+bool is_regression(const Config& c) {
+  return c.task() == Task::regression || c.task() == Task::mean_regression;
+}
+const auto kRegression = Condition{"regr, mean_regr", is_regression};
+const auto kClassification =
+    Condition{"class, class_multilabel", [](const Config& c) { return !is_regression(c); }};
 const auto kChainwise = Condition{"Crhat", [](const Config& c) { return evaluates(c, "Crhat"); }};
 const auto kDiagnoses = Condition{
     "Crhat, Ess, ChainVar",
@@ -763,15 +762,20 @@ std::vector<Key> evaluation_keys() {
        {},
        {{"ensemble_initialization"}, {"sampling"}}},
       {"evaluation_args.pred_sampling_factor", SMILE_AT(evaluation_args.pred_sampling_factor),
-       "predictive draws a stored sample", kRegression, count_up_to(kWidest)},
+       "of the authors: intervals here are those of the exact predictive mixture, which needs no random "
+       "draws",
+       kNothing, count_up_to(kWidest)},
       {"evaluation_args.samples_batch_size", SMILE_AT(evaluation_args.samples_batch_size),
        "stored samples evaluated together", kNothing, count_up_to(kWidest)},
       {"evaluation_args.data_batch_size", SMILE_AT(evaluation_args.data_batch_size),
        "rows of a batch of evaluation", kWholeBatches, count_up_to(1e9)},
       {"evaluation_args.kappa", SMILE_AT(evaluation_args.kappa), "of an earlier method of the authors",
        kNothing},
-      {"evaluation_args.nominal_coverages", SMILE_AT(evaluation_args.nominal_coverages),
-       "of the central intervals", kRegression, kShare},
+      {"evaluation_args.nominal_coverages",
+       SMILE_AT(evaluation_args.nominal_coverages),
+       "of the central intervals",
+       kRegression,
+       {.low = 0, .high = 1, .without_low = true, .without_high = true}},
       {.path = "evaluation_args.evaluate_rows",
        .member = SMILE_AT(evaluation_args.evaluate_rows),
        .doc = "all test rows, or only whole batches of them",

@@ -89,8 +89,6 @@ Experiment prepare(const Config& given) {
   }
   if (!e.is_native() && !network_engine()->why_one_thread().empty())
     e.warnings.push_back("one chain is computed at a time: " + network_engine()->why_one_thread());
-  if (config.evaluation_args.pred_sampling_factor != 1)
-    e.warnings.push_back("evaluation_args.pred_sampling_factor: one predictive draw a stored sample is used");
   return e;
 }
 

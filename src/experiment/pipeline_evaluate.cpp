@@ -64,7 +64,6 @@ struct Evaluation {
     RegressionOptions regression;
     regression.target_scale = e.info.normalisation.target_sd;
     regression.nominal_coverages = e.config.evaluation_args.nominal_coverages;
-    regression.seed = e.seed();
     return regression;
   }
   ClassificationOptions classification() const {

@@ -18,22 +18,19 @@ struct RegressionOptions {
   double target_scale = 1;
   /// Central intervals to check, each in (0, 1); empty: no intervals.
   std::vector<double> nominal_coverages = {0.5, 0.75, 0.9, 0.95};
-  /// Seed of the predictive draws (one a sample and point, from the stream of (seed, chain, predictive,
-  /// draw)).
-  std::uint64_t seed = 0;
-  /// Predictive draws are kept for every sample where they fit in this many bytes (8 a draw and point), else
-  /// for every m-th draw of each chain with the smallest m that fits.
-  std::size_t interval_bytes = std::size_t{512} << 20;
+  /// Mean and σ of every draw are kept for the widths of the intervals where they fit in this many bytes
+  /// (8 a draw and point), else of every m-th draw of each chain with the smallest m that fits. Coverages
+  /// need none of them: they are exact whatever the number of draws.
+  std::size_t interval_bytes = std::size_t{4} << 20;
   /// Running LPPD for every s where its table (16 bytes an s and point) fits in this many bytes, else for the
   /// largest even grid that does.
   std::size_t running_bytes = std::size_t{16} << 20;
 };
 
-/// Central interval between the (1−c)/2 and (1+c)/2 quantiles of all pooled predictive draws of a point, by
-/// linear interpolation; the ends belong to it.
+/// Central interval between the exact (1−c)/2 and (1+c)/2 quantiles of a point's predictive mixture.
 struct IntervalCoverage {
-  double nominal = 0;   ///< c
-  double observed = 0;  ///< share of the test points whose target lies in their interval
+  double nominal = 0;  ///< c
+  double observed = 0;  ///< share of the test points whose target lies in their interval: |2F̄(y) − 1| ≤ c
   double width = 0;     ///< mean width over the test points, normalised units
 };
 
@@ -48,7 +45,7 @@ struct RegressionMetrics {
   std::vector<IntervalCoverage> intervals;
   double calibration_error =
       0;  ///< sqrt(mean over the nominal coverages of (nominal − observed)²); NaN without intervals
-  std::size_t interval_draws = 0;  ///< pooled draws a point that the intervals rest on
+  std::size_t interval_draws = 0;  ///< draws a point that the widths rest on
   /// First prediction that is not finite in the order of adding; the metrics it enters are then NaN or
   /// infinite.
   std::optional<PredictionPlace> nonfinite;
@@ -68,7 +65,7 @@ struct PointwisePredictive {
 };
 
 /// Takes the predictions of one draw (or of a batch of its rows) at a time. Memory: O((K + grid) · n), and
-/// the predictive draws for the intervals within `interval_bytes`. Not for use from several threads at once.
+/// `interval_bytes` for the widths of intervals. Not for use from several threads at once.
 class RegressionAccumulator {
  public:
   /// @param targets          @shape [n], normalised units
@@ -85,17 +82,15 @@ class RegressionAccumulator {
   /// double. Of each chain and row draws come in order 0, 1, …; chains and row batches in any order.
   /// @param chain, draw  counted from 0
   /// @param mean, log_sd @shape [rows]   predictions of the rows first_row … first_row + rows − 1
-  /// @param normals      @shape [rows] or empty   the z of the predictive draws mean + σ z; drawn here if
-  /// empty
   /// @throws Error for a chain, draw or rows out of range or out of order
   template <class T>
   void add(std::size_t chain, std::size_t draw, std::span<const T> mean, std::span<const T> log_sd,
-           std::size_t first_row = 0, std::span<const double> normals = {});
+           std::size_t first_row = 0);
 
   /// Task `mean_regr`: one global log σ a sample.
   template <class T>
   void add(std::size_t chain, std::size_t draw, std::span<const T> mean, double log_sigma,
-           std::size_t first_row = 0, std::span<const double> normals = {});
+           std::size_t first_row = 0);
 
   /// @throws Error when draws or rows are missing
   RegressionMetrics metrics() const;

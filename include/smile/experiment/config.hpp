@@ -216,7 +216,7 @@ struct TrainingConfig {
 /// `evaluation_args:`
 struct EvaluationArgs {
   std::vector<std::string> phases{"ensemble_initialization", "sampling"};
-  std::int64_t pred_sampling_factor = 1;  ///< predictive draws a stored sample, for the intervals
+  std::int64_t pred_sampling_factor = 1;  ///< of the authors' files; has no effect
   std::int64_t samples_batch_size = 100;  ///< stored samples evaluated together
   std::int64_t data_batch_size = 256;     ///< test rows evaluated together
   double kappa = 0.0;                     ///< known for the authors' files

@@ -171,12 +171,10 @@ TEST_F(Predict, CoverageOfTheTestRowsAgreesWithAnIndependentComputation) {
                                 std::regex("90 % intervals hold</div><div class=\"value\">([0-9.]+) %")));
   EXPECT_NEAR(std::stod(shown[1]), 100 * coverage, 0.051);
 
-  // The table of metrics has it from predictive draws, one a stored draw: 300 of them place an end of the
-  // interval to within 0.013 of its probability (standard error), its ends together move few of 301 rows.
   const json metrics = json::parse(content_of(run() / "eval/metrics.json"));
   for (const auto& row : metrics["metrics"]) {
     if (row["name"] == "coverage of 90 % intervals") {
-      EXPECT_NEAR(row["sampling"], coverage, 0.03);
+      EXPECT_NEAR(row["sampling"], coverage, 1e-9);
     }
     if (row["name"] == "LPPD") {
       EXPECT_NEAR(row["sampling"], log_density, 1e-4);

@@ -176,32 +176,57 @@ TEST(Regression, sigma_is_clipped_at_both_ends) {
 TEST(Regression, intervals_of_a_true_model_cover_as_often_as_they_say) {
   const std::size_t n = 2000, samples = 400;
   const auto y = normals(n, 5);
-  RegressionAccumulator accumulator(y, {samples}, {.nominal_coverages = {0.5, 0.9}, .seed = 7});
+  RegressionAccumulator accumulator(y, {samples},
+                                    {.nominal_coverages = {0.5, 0.9}, .interval_bytes = 8 * n * samples});
   const std::vector<float> mean(n, 0.0f);
   for (std::size_t s = 0; s < samples; ++s) accumulator.add<float>(0, s, mean, 0.0);
   const RegressionMetrics m = accumulator.metrics();
   EXPECT_EQ(m.interval_draws, samples);
   EXPECT_NEAR(m.intervals[0].observed, 0.5, 4 * std::sqrt(0.25 / n));
   EXPECT_NEAR(m.intervals[1].observed, 0.9, 4 * std::sqrt(0.09 / n));
-  EXPECT_NEAR(m.intervals[0].width, 2 * 0.6745, 0.04);
-  EXPECT_NEAR(m.intervals[1].width, 2 * 1.6449, 0.04);
+  EXPECT_NEAR(m.intervals[0].width, 2 * 0.674489750196, 1e-9);
+  EXPECT_NEAR(m.intervals[1].width, 2 * 1.644853626951, 1e-9);
   const double a = 0.5 - m.intervals[0].observed, b = 0.9 - m.intervals[1].observed;
   EXPECT_NEAR(m.calibration_error, std::sqrt((a * a + b * b) / 2), 1e-15);
 }
 
-TEST(Regression, interval_ends_are_type_seven_quantiles_and_belong_to_the_interval) {
-  // Pooled draws 0, 1, 2, 3, 4: the central half is [1, 3].
-  const std::vector<double> mean = {0}, log_sd = {0};
-  for (const auto& [target, covered] :
-       std::vector<std::pair<double, double>>{{1, 1}, {3, 1}, {0.999, 0}, {3.001, 0}}) {
-    const std::vector<double> y = {target};
-    RegressionAccumulator accumulator(y, {2, 3}, {.nominal_coverages = {0.5}});
-    double z = 4;
-    for (std::size_t k : {0, 1})
-      for (std::size_t s = 0; s < 2 + k; ++s, --z)
-        accumulator.add<double>(k, s, mean, log_sd, 0, std::vector<double>{z});
-    EXPECT_EQ(accumulator.metrics().intervals[0].observed, covered) << target;
-    EXPECT_EQ(accumulator.metrics().intervals[0].width, 2);
+/// Four members that fitted different parts of a line with noise 0.5: intervals of one random draw a member
+/// would hold a third of the targets that those of the mixture do.
+TEST(Regression, intervals_of_few_normals_are_those_of_their_exact_mixture) {
+  const std::size_t n = 3000;
+  const auto noise = normals(n, 5), place = normals(n, 6);
+  std::vector<double> y(n);
+  for (std::size_t i = 0; i < n; ++i) y[i] = place[i] + 0.5 * noise[i];
+  const double shift[] = {-0.2, 0.05, 0.1, 0.3}, sd[] = {0.35, 0.5, 0.45, 0.8};
+  for (const std::size_t members : {4u, 1u}) {
+    const std::vector<double> nominal = {0.5, 0.8, 0.9, 0.95};
+    RegressionAccumulator accumulator(y, std::vector<std::size_t>(members, 1),
+                                      {.nominal_coverages = nominal});
+    for (std::size_t k = 0; k < members; ++k) {
+      std::vector<double> mean(n);
+      for (std::size_t i = 0; i < n; ++i) mean[i] = place[i] + shift[k];
+      accumulator.add<double>(k, 0, mean, std::log(sd[k]));
+    }
+    const RegressionMetrics m = accumulator.metrics();
+    // All rows have one mixture about their own place, whose quantiles bisection finds.
+    const auto quantile = [&](double p) {
+      double low = -20, high = 20;
+      for (int step = 0; step < 200; ++step) {
+        const double middle = (low + high) / 2;
+        double below = 0;
+        for (std::size_t k = 0; k < members; ++k)
+          below += 0.5 * std::erfc((shift[k] - middle) / sd[k] / std::numbers::sqrt2) / double(members);
+        (below < p ? low : high) = middle;
+      }
+      return low;
+    };
+    for (std::size_t j = 0; j < nominal.size(); ++j) {
+      const double low = quantile((1 - nominal[j]) / 2), high = quantile((1 + nominal[j]) / 2);
+      std::size_t inside = 0;
+      for (std::size_t i = 0; i < n; ++i) inside += low <= y[i] - place[i] && y[i] - place[i] <= high;
+      EXPECT_NEAR(m.intervals[j].observed, double(inside) / double(n), 1e-6) << members << " " << nominal[j];
+      EXPECT_NEAR(m.intervals[j].width, high - low, 1e-6) << members << " " << nominal[j];
+    }
   }
 }
 
@@ -231,6 +256,7 @@ TEST(Regression, a_prediction_that_is_no_number_is_named_and_shows_in_the_metric
   EXPECT_EQ(m.nonfinite->draw, 1u);
   EXPECT_EQ(m.nonfinite->row, 1u);
   EXPECT_TRUE(std::isnan(m.lppd.lppd) && std::isnan(m.rmse) && std::isnan(m.calibration_error));
+  EXPECT_TRUE(std::isnan(m.intervals[0].width));
   EXPECT_TRUE(std::isfinite(m.lppd.running.lppd[0]));
 }
 
