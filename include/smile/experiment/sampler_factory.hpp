@@ -26,6 +26,13 @@ RunLengths make_run_lengths(const SamplerConfig& config, std::size_t observation
 void check_batches(const SamplerConfig& config, std::size_t observations,
                    const std::string& place = "training.sampler.batch_size");
 
+/// The maker of a row for a sampler with one gradient a step that needs no options but those all have.
+template <template <class> class OneGradientSampler>
+std::unique_ptr<Sampler<HostVector<float>>> make_gradient_step(const SamplerConfig& config,
+                                                               const SamplingPlan& plan, std::size_t) {
+  return std::make_unique<OneGradientSampler<HostVector<float>>>(config.step, plan);
+}
+
 /// New gradients of a chain's steps 1 … `steps`, as the sampler itself counts them.
 std::uint64_t gradients_of(const SamplerConfig& config, std::uint64_t steps);
 
