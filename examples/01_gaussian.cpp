@@ -1,7 +1,8 @@
-// A density of one's own: smile-naive on a Gaussian with noisy gradients, in under 60 lines.
+// A density of one's own: smile-naive on a Gaussian with noisy gradients, in under 50 lines.
 #include <cmath>
 #include <cstdio>
 
+#include "smile/ensemble/stream_normals.hpp"
 #include "smile/samplers/microcanonical.hpp"
 
 using Vector = smile::HostVector<double>;
@@ -24,17 +25,6 @@ class Gaussian : public smile::Target<Vector> {
   }
 };
 
-// Standard normals by purpose and step.
-class Normals : public smile::NormalSource<Vector> {
- public:
-  void normals(Vector& out, smile::Purpose purpose, std::uint64_t step) override {
-    smile::fill_normals({42, 0, purpose}, step, out.span());
-  }
-  double uniform(smile::Purpose purpose, std::uint64_t step) override {
-    return smile::Stream({42, 0, purpose}, step).uniform();
-  }
-};
-
 int main() {
   smile::MicrocanonicalOptions options;  // the mclachlan splitting, no preconditioner
   options.rule = smile::StepSizeRule::fixed;
@@ -44,7 +34,7 @@ int main() {
   smile::MicrocanonicalSampler<Vector> sampler(options, plan);
 
   Gaussian target;
-  Normals normals;
+  smile::StreamNormals<Vector> normals(42, 0);  // standard normals of (seed, chain), by purpose and step
   sampler.start(Vector(10), target, normals);
   double sum[10] = {};
   for (std::uint64_t t = 1; t <= sampler.total_steps(); ++t) {

@@ -103,10 +103,13 @@ void ChainMonitor::add(const StepReport& report, bool in_warmup, bool audit_step
   ++steps;
 }
 
-double ChainMonitor::recent_nonfinite_fraction() const {
-  if (steps == 0) return 0;
+std::uint64_t ChainMonitor::recent_nonfinite() const {
   const auto finite = std::count(recent.begin(), recent.end(), std::uint8_t{0});  // also of steps to come
-  return (double(kRecent) - double(finite)) / double(std::min<std::uint64_t>(steps, kRecent));
+  return kRecent - std::uint64_t(finite);
+}
+
+double ChainMonitor::recent_nonfinite_fraction() const {
+  return steps == 0 ? 0 : double(recent_nonfinite()) / double(std::min<std::uint64_t>(steps, kRecent));
 }
 
 Refusal ChainMonitor::recent_cause() const {

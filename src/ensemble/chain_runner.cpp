@@ -66,38 +66,33 @@ double squared_norm(const ChainVector& x) {
 
 ChainRunner::ChainRunner(const EnsembleOptions& options, std::uint32_t chain, ChainSetup setup,
                          std::optional<Checkpoint> checkpoint, LiveChain& live)
-    : options_(options), setup_(std::move(setup)), normals_(options.seed, chain), live_(live) {
-  record_.chain = chain;
+    : options_(options),
+      chain_(std::move(setup), {options.seed, chain, {options.max_nonfinite_fraction}}),
+      record_(chain_.record()),
+      live_(live) {
   begin(std::move(checkpoint));
 }
 
 void ChainRunner::begin(std::optional<Checkpoint> checkpoint) {
-  const std::size_t d = setup_.start.size();
+  const std::size_t d = record_.dimension;
   const std::uint32_t chain = record_.chain;
   const auto& directory = options_.directory;
-  // A sampler is started even where its state is restored: that makes the vectors the state is read into.
-  setup_.sampler->start(setup_.start, *setup_.target, normals_);
   if (checkpoint) {
     if (checkpoint->record.dimension != d)
       throw Error(
           checkpoint_path(directory, chain).string(),
           fmt::format("it holds {} parameters and the network has {}", checkpoint->record.dimension, d),
           "resume with the configuration of the run, or start a new run", ErrorKind::run);
-    Archive archive(std::move(checkpoint->sampler));
-    setup_.sampler->serialise(archive);
-    if (!archive.exhausted())
+    // The sampler was started even so: that makes the vectors the state is read into.
+    if (!chain_.restore(std::move(checkpoint->record), std::move(checkpoint->sampler)))
       throw Error(checkpoint_path(directory, chain).string(), "it holds more than the sampler's state",
                   "resume with the configuration of the run, or start a new run", ErrorKind::run);
-    record_ = std::move(checkpoint->record);
     velocity_ = std::move(checkpoint->velocity);
     draws_ = DrawsWriter::reopen(draws_path(directory, chain), d, record_.stored, options_.draws);
     if (options_.keep_warmup)
       warmup_draws_ = DrawsWriter::reopen(warmup_draws_path(directory, chain), d, checkpoint->warmup_stored,
                                           options_.draws);
   } else {
-    record_.dimension = d;
-    record_.warmup_steps = setup_.sampler->warmup_steps();
-    record_.total_steps = setup_.sampler->total_steps();
     draws_ = DrawsWriter::create(draws_path(directory, chain), d, options_.draws);
     if (options_.keep_warmup)
       warmup_draws_ = DrawsWriter::create(warmup_draws_path(directory, chain), d, options_.draws);
@@ -112,8 +107,8 @@ void ChainRunner::begin(std::optional<Checkpoint> checkpoint) {
     if (!file->remark().empty()) remarks_.push_back(file->remark());
   trace_interval_ = std::max<std::uint64_t>(1, (record_.total_steps + kTraceRows - 1) / kTraceRows);
   // No common factor, or the trace would show too many steps whose ΔE was measured in another way.
-  audit_interval_ = setup_.sampler->audit_interval();
-  while (audit_interval_ > 0 && std::gcd(trace_interval_, audit_interval_) != 1) ++trace_interval_;
+  const std::uint64_t audits = chain_.setup().sampler->audit_interval();
+  while (audits > 0 && std::gcd(trace_interval_, audits) != 1) ++trace_interval_;
   live_.total = record_.total_steps;
   live_.warmup = record_.warmup_steps;
   publish(record_.step);
@@ -123,37 +118,35 @@ ChainRecord ChainRunner::run(const std::function<bool()>& stop) {
   clock_ = std::chrono::steady_clock::now();
   auto saved = clock_;
   const auto pause = std::chrono::duration<double>(options_.checkpoint_seconds);
-  while (record_.step < record_.total_steps && record_.status == ChainStatus::running) {
-    const std::uint64_t t = record_.step + 1;
-    const StepReport report = setup_.sampler->step(*setup_.target, normals_, t);
-    record_.step = t;
-    const bool audit = audit_interval_ > 0 && t % audit_interval_ == 0;
-    record_.monitor.add(report, t <= record_.warmup_steps, audit);
-    store(report, t);
-    if (t % trace_interval_ == 0 || t == record_.total_steps) trace(report, t);
-    if (t % kWindow == 0 || t == record_.total_steps || t == record_.warmup_steps) close_window(t);
-    remember_velocity(t);
-    // The first refusals of a young chain decide nothing; one that ends so young is judged at its end.
-    if (!report.accepted() && t >= ChainMonitor::kRecent && has_failed(t)) break;
-    if (stop()) break;
-    if (t % kLookAround != 0) continue;
+  chain_.advance(record_.total_steps, [&](const StepReport& report, std::uint64_t t) {
+    keep(report, t);
+    if (chain_.failed() || stop()) return false;
+    if (t % kLookAround != 0) return true;
     publish(t);
     const auto now = std::chrono::steady_clock::now();
     if (now - saved >= pause) {
       save();
       saved = std::chrono::steady_clock::now();
     }
-  }
-  if (record_.step == record_.total_steps && record_.status == ChainStatus::running) conclude();
+    return true;
+  });
+  if (record_.status == ChainStatus::complete) find_drift();
   publish(record_.step);
   save();
   return record_;
 }
 
+void ChainRunner::keep(const StepReport& report, std::uint64_t t) {
+  store(report, t);
+  if (t % trace_interval_ == 0 || t == record_.total_steps) trace(report, t);
+  if (t % kWindow == 0 || t == record_.total_steps || t == record_.warmup_steps) close_window(t);
+  remember_velocity(t);
+}
+
 void ChainRunner::store(const StepReport& report, std::uint64_t t) {
   if (t > record_.warmup_steps) {
     if (!is_stored(t - record_.warmup_steps - 1, options_.thinning, report.exploring)) return;
-    std::span<const float> draw = setup_.sampler->position().span();
+    std::span<const float> draw = chain_.position().span();
     draws_->append(draw);
     record_.stored = draws_->rows();
     if (options_.draws.type != DrawsType::float32) {  // the checksum is that of what will be read again
@@ -167,7 +160,7 @@ void ChainRunner::store(const StepReport& report, std::uint64_t t) {
                                      cell(report.energy_change), cell(report.step_size),
                                      cell(report.gradient_norm), sums.refused(), sums.nonfinite()));
   } else if (warmup_draws_ && is_stored(t - 1, options_.thinning, report.exploring)) {
-    warmup_draws_->append(setup_.sampler->position().span());
+    warmup_draws_->append(chain_.position().span());
   }
 }
 
@@ -184,10 +177,10 @@ void ChainRunner::trace(const StepReport& report, std::uint64_t t) {
 void ChainRunner::close_window(std::uint64_t t) {
   ChainMonitor& monitor = record_.monitor;
   const double d = double(record_.dimension);
-  const ChainVector& position = setup_.sampler->position();
+  const ChainVector& position = chain_.position();
   monitor.squared_norm_per_dim = squared_norm(position) / d;
-  if (setup_.training_log_likelihood)
-    monitor.training_log_likelihood = setup_.training_log_likelihood(position);
+  if (chain_.setup().training_log_likelihood)
+    monitor.training_log_likelihood = chain_.setup().training_log_likelihood(position);
   const StepSums& window = monitor.window;
   const auto& kept = velocity_.correlations;
   monitor_->append(fmt::format(
@@ -205,12 +198,12 @@ void ChainRunner::close_window(std::uint64_t t) {
 void ChainRunner::remember_velocity(std::uint64_t t) {
   const std::uint64_t lag = t % kWindow;
   if (lag == 0) {
-    if (!setup_.sampler->velocity(velocity_.reference)) velocity_.reference = ChainVector();
+    if (!chain_.setup().sampler->velocity(velocity_.reference)) velocity_.reference = ChainVector();
     return;
   }
   if (velocity_.reference.size() == 0) return;
   for (std::size_t i = 0; i < std::size(VelocityMemory::kLags); ++i) {
-    if (lag != VelocityMemory::kLags[i] || !setup_.sampler->velocity(velocity_now_)) continue;
+    if (lag != VelocityMemory::kLags[i] || !chain_.setup().sampler->velocity(velocity_now_)) continue;
     double dot = 0;
     for (std::size_t j = 0; j < velocity_now_.size(); ++j)
       dot += double(velocity_.reference[j]) * double(velocity_now_[j]);
@@ -218,28 +211,8 @@ void ChainRunner::remember_velocity(std::uint64_t t) {
   }
 }
 
-bool ChainRunner::has_failed(std::uint64_t t) {
-  const ChainMonitor& monitor = record_.monitor;
-  const double fraction = monitor.recent_nonfinite_fraction();
-  if (!(fraction > options_.max_nonfinite_fraction)) return false;
-  const auto looked_at = std::min<std::uint64_t>(monitor.steps, ChainMonitor::kRecent);
-  record_.status = ChainStatus::failed;
-  record_.reason = fmt::format("{:.0f} of its last {} steps before step {} were not finite ({})",
-                               fraction * double(looked_at), looked_at, t, name_of(monitor.recent_cause()));
-  return true;
-}
-
-void ChainRunner::conclude() {
-  if (has_failed(record_.step)) return;
-  if (record_.monitor.never_accepted()) {
-    record_.status = ChainStatus::failed;
-    record_.reason = fmt::format("all its {} steps were refused ({})", record_.monitor.steps,
-                                 name_of(record_.monitor.main_cause()));
-    return;
-  }
-  record_.status = ChainStatus::complete;
-  record_.tuned = setup_.sampler->tuned();
-  record_.findings = setup_.sampler->findings();
+/// Findings of the monitors about a step size or an angle that did not stay where it was.
+void ChainRunner::find_drift() {
   const ChainMonitor& monitor = record_.monitor;
   if (options_.adapted_from) {
     const double from = *options_.adapted_from;
@@ -278,11 +251,7 @@ void ChainRunner::save() {
   checkpoint.trace_bytes = trace_->bytes();
   checkpoint.monitor_bytes = monitor_->bytes();
   if (record_.status == ChainStatus::running) {
-    Archive archive;
-    // More than any sampler has, so that the bytes are never moved while they grow.
-    archive.reserve(24 * sizeof(float) * (record_.dimension + 1000));
-    setup_.sampler->serialise(archive);
-    checkpoint.sampler = archive.take_bytes();
+    checkpoint.sampler = chain_.state();
   }
   write_checkpoint(checkpoint_path(options_.directory, record_.chain), checkpoint);
 }

@@ -1,4 +1,4 @@
-/// One chain: its steps, and what is kept of them.
+/// One chain of an ensemble: what is kept of its steps in files.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,6 @@
 #include "ensemble/text_appender.hpp"
 #include "smile/data/draws.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
-#include "smile/ensemble/stream_normals.hpp"
 
 namespace smile::ensemble {
 
@@ -37,24 +36,23 @@ class ChainRunner {
 
  private:
   void begin(std::optional<Checkpoint> checkpoint);
+  void keep(const StepReport& report, std::uint64_t t);
   void store(const StepReport& report, std::uint64_t t);
   void trace(const StepReport& report, std::uint64_t t);
   void close_window(std::uint64_t t);
   void remember_velocity(std::uint64_t t);
-  bool has_failed(std::uint64_t t);
-  void conclude();
+  void find_drift();
   void save();
   void publish(std::uint64_t t);
 
   const EnsembleOptions& options_;
-  ChainSetup setup_;
-  StreamNormals<ChainVector> normals_;
+  Chain chain_;
+  ChainRecord& record_;  // the chain's
   LiveChain& live_;
-  ChainRecord record_;
   std::vector<std::string> remarks_;
   std::optional<DrawsWriter> draws_, warmup_draws_;
   std::optional<TextAppender> trace_, monitor_, draws_trace_;
-  std::uint64_t trace_interval_ = 1, audit_interval_ = 0;
+  std::uint64_t trace_interval_ = 1;
   VelocityMemory velocity_;
   ChainVector velocity_now_;
   std::vector<float> rounded_;  // a draw in half precision

@@ -11,8 +11,17 @@
 namespace smile::experiment {
 namespace {
 
-constexpr std::size_t kRecent = 100;
 constexpr std::uint64_t kScores = 100;  ///< scored steps of an advance
+
+ChainSetup setup_of(const Experiment& e, const SamplerConfig& sampler, std::uint32_t chain,
+                    const HostVector<float>& start, std::uint64_t steps) {
+  ChainSetup setup;
+  setup.target = make_target(e, chain, start);
+  setup.sampler = make_sampler(sampler, {steps / 2, steps - steps / 2}, e.observations());
+  setup.start = start;
+  if (e.frozen) e.frozen->take(start, setup.start);
+  return setup;
+}
 
 }  // namespace
 
@@ -25,42 +34,28 @@ TuneChain::TuneChain(const Experiment& experiment, const SamplerConfig& sampler,
                      std::uint64_t steps)
     : e_(experiment),
       validation_(validation),
-      max_nonfinite_fraction_(sampler.max_nonfinite_fraction),
-      target_(make_target(experiment, chain, start)),
-      sampler_(make_sampler(sampler, {steps / 2, steps - steps / 2}, experiment.observations())),
-      normals_(experiment.seed(), chain),
+      chain_(setup_of(experiment, sampler, chain, start, steps),
+             {experiment.seed(), chain, {sampler.max_nonfinite_fraction}}),
       network_(experiment.network->predictor()),
       whole_(start),
-      recent_(kRecent, false),
       scores_(validation.targets.size()),
-      outputs_(validation.targets.size() * experiment.outputs()) {
-  HostVector<float> moving = start;
-  if (e_.frozen) e_.frozen->take(start, moving);
-  sampler_->start(moving, *target_, normals_);
-}
+      outputs_(validation.targets.size() * experiment.outputs()) {}
 
 void TuneChain::advance(std::uint64_t until, std::uint64_t collect_after) {
   const std::uint64_t every = std::max<std::uint64_t>(1, (until - collect_after) / kScores);
-  while (step_ < until && hopeless_.empty()) {
-    const StepReport report = sampler_->step(*target_, normals_, ++step_);
-    const bool bad = !is_finite_step(report.refusal);
-    gradients_ += std::uint64_t(report.gradients);
-    refused_ += !report.accepted();
-    nonfinite_ += bad;
-    recent_[step_ % kRecent] = bad;
-    if (!std::isnan(report.step_size)) last_step_size_ = report.step_size;
-    if (bad && step_ >= kRecent && blows_up()) {
-      hopeless_ = fmt::format("not finite at step {}", step_);
-      return;
-    }
-    if (step_ > collect_after && (step_ - collect_after) % every == 0) score();
-  }
+  if (!hopeless_.empty()) return;
+  chain_.advance(until, [&](const StepReport&, std::uint64_t t) {
+    done_ = t;
+    if (!chain_.failed() && t > collect_after && (t - collect_after) % every == 0) score();
+    return true;
+  });
+  if (chain_.failed()) hopeless_ = fmt::format("not finite at step {}", steps());
   if (!hopeless_.empty() || scored_ == 0) return;
   double lppd = 0;
   for (const LogSumExp& sum : scores_) lppd += sum.value() - std::log(double(scored_));
   lppd /= double(scores_.size());
   if (std::isnan(lppd) || lppd < validation_.trivial_lppd)
-    hopeless_ = fmt::format("worse than no network at step {}", step_);
+    hopeless_ = fmt::format("worse than no network at step {}", steps());
 }
 
 void TuneChain::clear_scores() {
@@ -68,15 +63,11 @@ void TuneChain::clear_scores() {
   scored_ = 0;
 }
 
-bool TuneChain::blows_up() const {
-  return double(std::count(recent_.begin(), recent_.end(), true)) > max_nonfinite_fraction_ * kRecent;
-}
-
 void TuneChain::score() {
   if (e_.frozen)
-    e_.frozen->put(sampler_->position().span(), whole_);
+    e_.frozen->put(chain_.position().span(), whole_);
   else
-    whole_ = sampler_->position();
+    whole_ = chain_.position();
   const HostVector<float>& position = whole_;
   network_->predict(Part::valid, position, outputs_);
   const std::size_t width = e_.outputs();

@@ -1,13 +1,14 @@
 /// One short chain of a step-size search, in memory.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "experiment/experiment.hpp"
-#include "smile/ensemble/stream_normals.hpp"
+#include "smile/ensemble/chain.hpp"
 #include "smile/statistics/summaries.hpp"
 
 namespace smile::experiment {
@@ -30,11 +31,10 @@ class TuneChain {
   /// Forgets the scores.
   void clear_scores();
 
-  std::uint64_t steps() const { return step_; }
-  std::uint64_t gradients() const { return gradients_; }
-  std::uint64_t refused() const { return refused_; }
-  std::uint64_t nonfinite() const { return nonfinite_; }
-  double last_step_size() const { return last_step_size_; }
+  std::uint64_t steps() const { return done_; }
+  std::uint64_t gradients() const { return monitor().warmup.gradients + monitor().sampling.gradients; }
+  std::uint64_t refused() const { return monitor().warmup.refused() + monitor().sampling.refused(); }
+  std::uint64_t nonfinite() const { return monitor().warmup.nonfinite() + monitor().sampling.nonfinite(); }
   /// Why the chain was given up; empty while it goes on.
   const std::string& hopeless() const { return hopeless_; }
   /// log Σ p(y_i | x_i, θ) over the scored steps, and their number.
@@ -43,19 +43,15 @@ class TuneChain {
 
  private:
   void score();
-  bool blows_up() const;
+  const ChainMonitor& monitor() const { return chain_.record().monitor; }
 
   const Experiment& e_;
   const ValidationRows& validation_;
-  double max_nonfinite_fraction_;
-  std::unique_ptr<Target<HostVector<float>>> target_;
-  std::unique_ptr<Sampler<HostVector<float>>> sampler_;
-  StreamNormals<HostVector<float>> normals_;
+  Chain chain_;
   std::unique_ptr<Predictor> network_;
-  HostVector<float> whole_;  ///< the network's vector, frozen parameters included
-  std::uint64_t step_ = 0, gradients_ = 0, refused_ = 0, nonfinite_ = 0, scored_ = 0;
-  std::vector<bool> recent_;  ///< of the last hundred steps: not finite
-  double last_step_size_ = 0;
+  HostVector<float> whole_;              ///< the network's vector, frozen parameters included
+  std::atomic<std::uint64_t> done_ = 0;  ///< steps; read by the thread that shows progress
+  std::uint64_t scored_ = 0;
   std::string hopeless_;
   std::vector<LogSumExp> scores_;
   std::vector<float> outputs_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "smile/ensemble/chain_loop.hpp"
 #include "smile/samplers/sampler.hpp"
 
 namespace smile {
@@ -65,14 +66,16 @@ struct ChainMonitor {
   double training_log_likelihood = StepReport::kNone;  ///< last measured, all training rows
   double squared_norm_per_dim = StepReport::kNone;     ///< ‖θ‖²/d, last measured
   double log_density = StepReport::kNone;
-  static constexpr std::size_t kRecent = 100;
+  static constexpr std::size_t kRecent = FailureRule::kWindow;
   std::array<std::uint8_t, kRecent> recent{};  ///< Refusal of the last steps where it was non-finite, else 0
   std::uint64_t steps = 0;
 
   /// @param in_warmup    whether the step belongs to warm-up
   /// @param audit_step   whether its ΔE was measured with one batch throughout
   void add(const StepReport& report, bool in_warmup, bool audit_step);
-  /// Share of the last 100 steps that were not finite, or of all where there are fewer; 0 of none.
+  /// How many of the last kRecent steps, or of all where there are fewer, were not finite.
+  std::uint64_t recent_nonfinite() const;
+  /// Their share; 0 of none.
   double recent_nonfinite_fraction() const;
   /// The most frequent cause among them.
   Refusal recent_cause() const;

@@ -8,31 +8,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "smile/data/draws.hpp"
-#include "smile/ensemble/chain_monitor.hpp"
+#include "smile/ensemble/chain.hpp"
 #include "smile/ensemble/progress.hpp"
-#include "smile/kernels/host_vector.hpp"
-#include "smile/samplers/sampler.hpp"
-#include "smile/targets/target.hpp"
 
 namespace smile {
-
-using ChainVector = HostVector<float>;
-
-/// What one chain needs; made on the thread that runs it and dropped when it is done.
-struct ChainSetup {
-  std::unique_ptr<Target<ChainVector>> target;
-  std::unique_ptr<Sampler<ChainVector>> sampler;  ///< not started
-  ChainVector start;                              ///< @shape [d]
-  /// Log-likelihood of all training rows, for the monitors; may be empty.
-  std::function<double(const ChainVector&)> training_log_likelihood;
-};
 
 struct EnsembleOptions {
   std::filesystem::path directory;    ///< samples/, trace/ and checkpoint/ are made in it
@@ -51,25 +35,6 @@ struct EnsembleOptions {
   const std::atomic<bool>* stop = nullptr;           ///< set from outside: finish the step, write checkpoints
   std::function<void(const Progress&)> on_progress;  ///< called from the thread of run_ensemble()
   std::function<void(const std::string&)> on_message;  ///< remarks, from the thread of run_ensemble()
-};
-
-enum class ChainStatus : std::uint8_t { running, complete, failed };
-
-/// A chain as it stands.
-struct ChainRecord {
-  std::uint32_t chain = 0;
-  ChainStatus status = ChainStatus::running;  ///< running: interrupted, can be resumed
-  std::string reason;                         ///< of a failure
-  std::uint64_t step = 0;                     ///< steps done
-  std::uint64_t warmup_steps = 0, total_steps = 0;
-  std::uint64_t stored = 0;  ///< draws in samples/chain-KK.npy
-  std::uint32_t draws_crc32 =
-      0;  ///< CRC-32 of them as float32, as they are read again, in the order of storing
-  std::uint64_t dimension = 0;
-  double seconds = 0;  ///< time spent in the chain's loop, all sessions together
-  ChainMonitor monitor;
-  std::vector<std::string> findings;                  ///< of the sampler and the monitors, one sentence each
-  std::vector<std::pair<std::string, double>> tuned;  ///< tuned quantities by name
 };
 
 /// Runs the chains; chains that fail do not stop the others.

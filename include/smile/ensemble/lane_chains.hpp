@@ -27,6 +27,7 @@ struct LaneExperiment {
   std::uint64_t steps = 1;   ///< ≥ 1
   std::uint64_t blocks = 1;  ///< in [1, steps]: means of θ_j² are kept for so many blocks of equal length
   std::uint64_t record_every = 0;  ///< keep the first two coordinates after every so many steps; 0: never
+  double max_nonfinite_fraction = 0.5;  ///< a chain fails where more of its last 100 steps were not finite
 };
 
 /// One chain: which random numbers it uses, where it starts, how it steps.
@@ -40,7 +41,7 @@ struct LaneChain {
 struct LaneChainResult {
   std::uint64_t steps = 0;          ///< fewer than asked for only where every chain of a bundle failed
   std::uint64_t refused = 0;        ///< steps
-  bool failed = false;              ///< more than half of some hundred steps were refused
+  bool failed = false;              ///< by the rule of chain_loop.hpp
   std::vector<double> mean_square;  ///< mean_t θ_j², @shape [d]
   std::vector<double> mean_fourth;  ///< mean_t θ_j⁴, @shape [d]
   std::vector<double> block_means;  ///< of θ_j², @shape [d, blocks]

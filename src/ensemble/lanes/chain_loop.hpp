@@ -1,18 +1,15 @@
-// The loop that drives a sampler over an analytical density and gathers the moments of θ². One text for a
-// HostVector and for bundles. The including file has to have included the vector type first.
+// A sampler over an analytical density, and the moments of θ² that its steps leave. One text for a HostVector
+// and for bundles. The including file has to have included the vector type first.
 #pragma once
 
 #include <algorithm>
 #include <type_traits>
 
+#include "smile/ensemble/chain_loop.hpp"
 #include "smile/ensemble/lane_chains.hpp"
 #include "smile/targets/analytical_target.hpp"
 
 namespace smile::lanes {
-
-/// Steps over which the share of refused ones is judged, and the share that makes a chain a failed one.
-inline constexpr std::uint64_t kWatch = 100;
-inline constexpr double kMostRefused = 0.5;
 
 /// The sampler of the options, as a value.
 template <class Vector>
@@ -84,12 +81,13 @@ class Moments {
       block_[j] = Scalar(0);
     }
   }
-  LaneChainResult& result(std::size_t l) { return results_[l]; }
-  std::vector<LaneChainResult> finish(std::uint64_t steps, const Scalar& refused) {
+  /// @param failed  1 for chains that have failed, 0 for the others
+  std::vector<LaneChainResult> finish(std::uint64_t steps, const Scalar& refused, const Scalar& failed) {
     for (std::size_t l = 0; l < results_.size(); ++l) {
       LaneChainResult& result = results_[l];
       result.steps = steps;
       result.refused = std::uint64_t(Entries::at(refused, l));
+      result.failed = Entries::at(failed, l) > 0;
       result.mean_move = Entries::at(move_, l) / double(steps);
       for (std::size_t j = 0; j < dimension_; ++j) {
         result.mean_square[j] = Entries::at(square_[j], l) / double(steps);
@@ -119,35 +117,27 @@ std::vector<LaneChainResult> run_loop(const LaneExperiment& experiment, const Op
   sampler.start(start, target, normals);
   Moments<Vector, Entries> moments(experiment, chains);
   Vector before = start;
-  Scalar refused = Scalar(0), watched = Scalar(0);
-  std::uint64_t t = 0;
-  bool some_go_on = true;
-  for (std::uint64_t block = 0; block < experiment.blocks && some_go_on; ++block) {
-    // Blocks of equal length, as nearly as whole steps allow.
-    const std::uint64_t end = experiment.steps * (block + 1) / experiment.blocks, begin = t;
-    while (t < end && some_go_on) {
-      ++t;
-      const auto report = sampler.step(target, normals, t);
-      if (!all(report.accepted())) refused += select(report.accepted(), Scalar(0), Scalar(1));
-      moments.add(sampler.position());
-      if (experiment.record_every > 0) {
-        moments.add_move(before, sampler.position());
-        before = sampler.position();
-        if (t % experiment.record_every == 0) moments.record(sampler.position());
-      }
-      if (t % kWatch == 0) {
-        some_go_on = false;
-        for (std::size_t l = 0; l < chains; ++l) {
-          LaneChainResult& result = moments.result(l);
-          result.failed = result.failed || Entries::at(refused - watched, l) > kMostRefused * double(kWatch);
-          some_go_on = some_go_on || !result.failed;
-        }
-        watched = refused;
-      }
+  FailureWatch<Scalar> watch({experiment.max_nonfinite_fraction});
+  Scalar refused = Scalar(0);
+  const auto keep = [&](const StepReportOf<Scalar>& report, std::uint64_t t) {
+    if (!all(report.accepted())) refused += select(report.accepted(), Scalar(0), Scalar(1));
+    moments.add(sampler.position());
+    if (experiment.record_every > 0) {
+      moments.add_move(before, sampler.position());
+      before = sampler.position();
+      if (t % experiment.record_every == 0) moments.record(sampler.position());
     }
+    return true;
+  };
+  std::uint64_t t = 0;
+  for (std::uint64_t block = 0; block < experiment.blocks && !watch.failed(); ++block) {
+    // Blocks of equal length, as nearly as whole steps allow.
+    const std::uint64_t begin = t, end = experiment.steps * (block + 1) / experiment.blocks;
+    run_steps(sampler, target, normals, t, end, watch, keep);
     moments.end_block(block, t - begin);
   }
-  return moments.finish(t, refused);
+  watch.conclude(t);
+  return moments.finish(t, refused, select(watch.failed_chains(), Scalar(1), Scalar(0)));
 }
 
 }  // namespace smile::lanes
