@@ -77,6 +77,7 @@ int run(const RunArguments& arguments) {
   }
   std::string again = fmt::format("smile run {}", arguments.config);
   for (const std::string& setting : arguments.set) again += fmt::format(" --set '{}'", setting);
+  if (!arguments.quiet) print_warnings(summary.findings);
   print_ending(summary, fmt::format("{} --out {} --resume", again, summary.directory));
   return summary.exit_status();
 }

@@ -8,7 +8,6 @@
 #include <numeric>
 #include <utility>
 
-#include "smile/adaptation/energy_tuner.hpp"
 #include "smile/adaptation/schedule.hpp"
 #include "smile/ensemble/draw_check.hpp"
 
@@ -130,7 +129,6 @@ ChainRecord ChainRunner::run(const std::function<bool()>& stop) {
     }
     return true;
   });
-  if (record_.status == ChainStatus::complete) find_drift();
   publish(record_.step);
   save();
   return record_;
@@ -208,29 +206,6 @@ void ChainRunner::remember_velocity(std::uint64_t t) {
     for (std::size_t j = 0; j < velocity_now_.size(); ++j)
       dot += double(velocity_.reference[j]) * double(velocity_now_[j]);
     velocity_.correlations[i] = dot;
-  }
-}
-
-/// Findings of the monitors about a step size or an angle that did not stay where it was.
-void ChainRunner::find_drift() {
-  const ChainMonitor& monitor = record_.monitor;
-  if (options_.adapted_from) {
-    const double from = *options_.adapted_from;
-    if (StepSizeDrift::left(from, monitor.smallest_step_size, monitor.largest_step_size))
-      record_.findings.push_back(
-          fmt::format("the step size ran from {:.3g} to between {:.3g} and {:.3g}: the energy rule drifts "
-                      "(use step_size_rule: "
-                      "turn, adapt_during: warmup or a fixed step)",
-                      from, monitor.smallest_step_size, monitor.largest_step_size));
-  }
-  if (options_.turn_angle && monitor.sampling.turned > 0) {
-    const double angle = monitor.sampling.mean_turn_angle();
-    if (angle < 0.5 * *options_.turn_angle || angle > 2 * *options_.turn_angle)
-      record_.findings.push_back(
-          fmt::format("the velocity turned by {:.3g} a step in sampling and by {:.3g} in warm-up's end: "
-                      "warm-up was too short for "
-                      "the step size to settle (raise warmup_steps)",
-                      angle, *options_.turn_angle));
   }
 }
 

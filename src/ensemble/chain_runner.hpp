@@ -41,7 +41,6 @@ class ChainRunner {
   void trace(const StepReport& report, std::uint64_t t);
   void close_window(std::uint64_t t);
   void remember_velocity(std::uint64_t t);
-  void find_drift();
   void save();
   void publish(std::uint64_t t);
 

@@ -7,17 +7,13 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "diagnosis/limits.hpp"
 #include "smile/statistics/summaries.hpp"
 
 namespace smile::experiment {
 namespace {
 
 using nlohmann::ordered_json;
-
-/// A chain that is this much (nats) less likely in a training row than the median of the chains has left the
-/// region where the others are. The same of a test row against its member: the average over a sound chain's
-/// draws is hardly ever worse than the one network it began with.
-constexpr double kDeficit = 0.5;
 
 ordered_json number(double value) {
   if (std::isnan(value)) return nullptr;
@@ -109,52 +105,14 @@ AstrayChains find_astray(std::span<const ChainRecord> records, std::span<const C
     const ChainScore& score = scores[i];
     const double own = rows.per_row(records[i].monitor.training_log_likelihood);
     // What is not a number compares as false: it has to be asked for.
-    const bool poor = rows.count > 0 && (!std::isfinite(own) || usual - own > kDeficit);
+    const bool poor = rows.count > 0 && (!std::isfinite(own) || usual - own > diagnosis::kDeficit);
     const bool off = score.draws > 0 && (!std::isfinite(score.lppd) || score.rmse > 2 * usual_error ||
                                          (!errors.empty() && !std::isfinite(score.rmse)));
     astray.apart = poor || off;
     astray.worse_than_nothing = own < rows.nothing_learned;
-    astray.worse_than_start = score.draws > 0 && score.start_lppd - score.lppd > kDeficit;
+    astray.worse_than_start = score.draws > 0 && score.start_lppd - score.lppd > diagnosis::kDeficit;
   }
   return out;
-}
-
-std::vector<std::string> chain_warnings(std::span<const ChainRecord> records,
-                                        std::span<const ChainScore> scores, const TrainingRows& rows) {
-  constexpr const char* kMend = "; lower step_size or turn_angle, or look at trace/";
-  std::vector<std::string> warnings;
-  const AstrayChains astray = find_astray(records, scores, rows);
-  std::vector<std::pair<std::string, std::vector<std::uint32_t>>> findings;
-  const auto also = [&](const std::string& finding, std::uint32_t chain) {
-    auto known =
-        std::find_if(findings.begin(), findings.end(), [&](const auto& f) { return f.first == finding; });
-    if (known == findings.end()) known = findings.insert(findings.end(), {finding, {}});
-    known->second.push_back(chain);
-  };
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const auto& record = records[i];
-    if (record.status == ChainStatus::failed)
-      warnings.push_back(fmt::format("chain {} failed and is left out: {}", record.chain, record.reason));
-    if (astray.chains[i].apart)
-      warnings.push_back(fmt::format(
-          "chain {} has blown up: training log-likelihood per row {:.2f} (median of chains {:.2f}), "
-          "|theta|^2/d {:.2g}{}",
-          record.chain, rows.per_row(record.monitor.training_log_likelihood), astray.usual_likelihood,
-          record.monitor.squared_norm_per_dim, kMend));
-    if (astray.chains[i].worse_than_nothing)
-      also(fmt::format("the training rows are less likely than without a network ({:.2f} nats a row){}",
-                       rows.nothing_learned, kMend),
-           record.chain);
-    else if (astray.chains[i].worse_than_start)
-      also(fmt::format("the test LPPD is more than {} nats below that of the member it started from{}",
-                       kDeficit, kMend),
-           record.chain);
-    for (const auto& finding : record.findings) also(finding, record.chain);
-  }
-  for (const auto& [finding, chains] : findings)
-    warnings.push_back(chains.size() == 1 ? fmt::format("chain {}: {}", chains[0], finding)
-                                          : fmt::format("{} chains: {}", chains.size(), finding));
-  return warnings;
 }
 
 std::string chains_json(std::span<const ChainRecord> records, std::span<const ChainScore> scores) {

@@ -52,11 +52,6 @@ struct AstrayChains {
 AstrayChains find_astray(std::span<const ChainRecord> records, std::span<const ChainScore> scores,
                          const TrainingRows& rows);
 
-/// Failed chains, chains astray and the findings of samplers and monitors, one sentence each; the same
-/// finding of many chains is said once.
-std::vector<std::string> chain_warnings(std::span<const ChainRecord> records,
-                                        std::span<const ChainScore> scores, const TrainingRows& rows);
-
 /// eval/chains.json
 std::string chains_json(std::span<const ChainRecord> records, std::span<const ChainScore> scores);
 

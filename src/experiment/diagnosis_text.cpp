@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "smile/experiment/diagnosis.hpp"
+#include "smile/number_text.hpp"
 
 namespace smile {
 namespace {
 
 using nlohmann::ordered_json;
-using Weight = Finding::Weight;
 
 ordered_json number(double value) {
   if (std::isnan(value)) return nullptr;
@@ -18,22 +18,11 @@ ordered_json number(double value) {
   return value;
 }
 
-const char* name_of(Weight weight) {
-  switch (weight) {
-    case Weight::note:
-      return "note";
-    case Weight::warning:
-      return "warning";
-    case Weight::failure:
-      break;
-  }
-  return "failure";
-}
-
 ordered_json json_of(const std::vector<Finding>& findings) {
   ordered_json out = ordered_json::array();
   for (const Finding& f : findings)
-    out.push_back({{"weight", name_of(f.weight)}, {"code", f.code}, {"text", f.text}, {"advice", f.advice}});
+    out.push_back(
+        {{"weight", name_of(f.weight)}, {"code", name_of(f.cause)}, {"text", f.text}, {"advice", f.advice}});
   return out;
 }
 
@@ -103,12 +92,12 @@ std::string facts_of(const ChainDiagnosis& d) {
   add(d.steps < d.total_steps ? fmt::format("{} of {} steps", d.steps, d.total_steps)
                               : fmt::format("{} steps", d.steps));
   add(fmt::format("{} draws", d.draws));
-  if (std::isfinite(d.test_lppd)) add(fmt::format("test LPPD {:.3f}", d.test_lppd));
+  if (std::isfinite(d.test_lppd)) add("test LPPD " + number_text(d.test_lppd));
   if (std::isfinite(d.reset_frequency))
     add(std::isfinite(d.expected_reset_frequency)
-            ? fmt::format("resets {:.2g} % (expected {:.2g} %)", 100 * d.reset_frequency,
+            ? fmt::format("resets {:.3g} % (expected {:.3g} %)", 100 * d.reset_frequency,
                           100 * d.expected_reset_frequency)
-            : fmt::format("refused {:.2g} %", 100 * d.reset_frequency));
+            : fmt::format("refused {:.3g} %", 100 * d.reset_frequency));
   add(fmt::format("step size {:.3g}", d.step_size_last));
   if (std::isfinite(d.chainwise_rhat_predictions))
     add(fmt::format("chain-wise R-hat {:.2f} of predictions, {:.2f} of parameters",
@@ -116,15 +105,17 @@ std::string facts_of(const ChainDiagnosis& d) {
   return text;
 }
 
+/// "3 of 4 chains are sound; doubtful: chain 2".
 std::string summary_of(const RunDiagnosis& run) {
-  const std::size_t good = run.count(Verdict::sound) + run.count(Verdict::sound_with_remarks);
-  if (good == run.chains.size()) return fmt::format("all {} chains are sound", good);
-  std::string text = fmt::format("{} of {} chains are sound", good, run.chains.size());
-  for (const Verdict verdict : {Verdict::doubtful, Verdict::incomplete, Verdict::failed}) {
-    std::string which;
+  const std::size_t good = run.count(Verdict::sound) + run.count(Verdict::sound_with_remarks),
+                    all = run.chains.size();
+  if (good == all) return all == 1 ? "the chain is sound" : fmt::format("all {} chains are sound", all);
+  std::string text = fmt::format("{} of {} chains {} sound", good, all, good == 1 ? "is" : "are");
+  for (const Verdict verdict : {Verdict::unjudged, Verdict::doubtful, Verdict::incomplete, Verdict::failed}) {
+    std::vector<std::uint32_t> which;
     for (const ChainDiagnosis& d : run.chains)
-      if (d.verdict == verdict) which += fmt::format("{}{}", which.empty() ? "" : ", ", d.chain);
-    if (!which.empty()) text += fmt::format("; {}: {}", smile::name_of(verdict), which);
+      if (d.verdict == verdict) which.push_back(d.chain);
+    if (!which.empty()) text += fmt::format("; {}: {}", name_of(verdict), chains_text(which));
   }
   return text;
 }
@@ -144,7 +135,7 @@ std::string to_json(const RunDiagnosis& run) {
 std::string to_text(const RunDiagnosis& run) {
   std::string text = fmt::format("{} ({}): {}\n", run.directory, run.status, summary_of(run));
   for (const ChainDiagnosis& d : run.chains) {
-    text += fmt::format("chain {}: {}. {}\n", d.chain, smile::name_of(d.verdict), facts_of(d));
+    text += fmt::format("chain {}: {}. {}\n", d.chain, name_of(d.verdict), facts_of(d));
     for (const Finding& f : d.findings) text += text_of(f, "  ");
   }
   if (!run.findings.empty()) text += "all chains together\n";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <string>
 
 #include "smile/ensemble/ensemble_runner.hpp"
@@ -36,7 +37,7 @@ std::vector<EnergyWindow> energy_windows(const std::filesystem::path& run, std::
   while (std::getline(in, line))
     if (auto cells = cells_of(line); cells.size() == head.size()) rows.push_back(std::move(cells));
   const auto number = [](const std::string& cell) {
-    return cell.empty() ? ChainDiagnosis::kNone : std::strtod(cell.c_str(), nullptr);
+    return cell.empty() ? std::numeric_limits<double>::quiet_NaN() : std::strtod(cell.c_str(), nullptr);
   };
   const std::size_t together = (rows.size() + kMost - 1) / kMost;
   std::vector<EnergyWindow> out;

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "smile/experiment/diagnosis.hpp"
+#include "smile/diagnosis/energy_window.hpp"
 
 namespace smile::experiment {
 

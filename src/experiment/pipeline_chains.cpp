@@ -24,8 +24,6 @@ bool sample(const Experiment& e, const RunDirectory& directory, const RunOptions
   ensemble.checkpoint_seconds = options.checkpoint_seconds;
   ensemble.resume = options.resume;
   ensemble.digest = fmt::format("{}data checksum: {}\n", to_yaml(e.config), e.info.checksum);
-  if (sampler.follows_energy()) ensemble.adapted_from = sampler.step.step_size;
-  if (sampler.turns()) ensemble.turn_angle = sampler.microcanonical.turn_angle;
   ensemble.stop = options.stop;
   ensemble.on_progress = options.on_progress;
   ensemble.on_message = [&](const std::string& text) { remark(options, directory, text); };

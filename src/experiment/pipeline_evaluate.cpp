@@ -543,15 +543,17 @@ void write_summary(const Evaluation& evaluation, const RunSummary& summary) {
 }
 
 /// Adds the verdicts to eval/diagnostics.json, from the files that are there by now.
-void write_diagnosis(const Evaluation& evaluation) {
+RunDiagnosis write_diagnosis(const Evaluation& evaluation) {
   using nlohmann::ordered_json;
   const fs::path path = evaluation.file("diagnostics.json");
   std::ifstream in(path);
   ordered_json out = ordered_json::parse(in, nullptr, false);
   if (!out.is_object()) out = ordered_json::object();
-  out.update(ordered_json::parse(to_json(diagnose_run(evaluation.directory.path()))));
+  RunDiagnosis diagnosis = diagnose_run(evaluation.directory.path());
+  out.update(ordered_json::parse(to_json(diagnosis)));
   out.erase("directory"), out.erase("status");  // may change later
   write_file_atomically(path, out.dump(1) + "\n");
+  return diagnosis;
 }
 
 }  // namespace
@@ -583,13 +585,14 @@ bool evaluate(const Experiment& e, const RunDirectory& directory, const RunOptio
         fmt::format("chain {} is incomplete ({} of {} steps)", record.chain, record.step,
                     record.total_steps > 0 ? record.total_steps : plan.warmup_steps + plan.sampling_steps));
   }
-  for (const auto& text : chain_warnings(records, scores, training_rows_of(e.info, e.config.data.normalize)))
-    evaluation.warnings.push_back(text);
   write_file_atomically(evaluation.file("chains.json"), chains_json(records, scores));
   summary.metrics = evaluation.table.rows;
+  write_summary(evaluation, summary);  // which the diagnosis reads
+  const RunDiagnosis diagnosis = write_diagnosis(evaluation);
+  for (const auto& text : chain_warnings(diagnosis)) evaluation.warnings.push_back(text);
   summary.warnings.insert(summary.warnings.end(), evaluation.warnings.begin(), evaluation.warnings.end());
+  summary.findings = run_warnings(diagnosis);
   write_summary(evaluation, summary);
-  write_diagnosis(evaluation);
   return true;
 }
 

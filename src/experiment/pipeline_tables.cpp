@@ -2,18 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "smile/experiment/pipeline.hpp"
+#include "smile/number_text.hpp"
 
 namespace smile {
 namespace {
 
 std::string cell(double value) {
-  if (std::isnan(value)) return "-";
-  const double size = std::abs(value);
-  if (size != 0 && (size >= 1e6 || size < 1e-4)) return fmt::format("{:.3e}", value);
-  return size >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.4f}", value);
+  return number_text(value, 4);
 }
 
 const MetricRow* find(const RunSummary& summary, const std::string& name) {

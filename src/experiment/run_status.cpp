@@ -142,7 +142,7 @@ RunStatusReport run_status(const fs::path& run, bool with_lppd) {
 std::string to_json(const RunStatusReport& report) {
   const RunFacts& facts = report.facts;
   ordered_json out = {{"directory", facts.path.string()},
-                      {"status", facts.is_abandoned() ? "killed" : facts.state.status},
+                      {"status", facts.status()},
                       {"phase", facts.state.phase},
                       {"reason", facts.state.reason},
                       {"since", facts.time},

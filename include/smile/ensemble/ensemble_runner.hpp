@@ -30,8 +30,6 @@ struct EnsembleOptions {
   double checkpoint_seconds = 10;
   bool resume = false;  ///< go on from the checkpoints that are there
   std::string digest;   ///< identifies configuration and data; another one is refused on resume
-  std::optional<double> adapted_from;  ///< warn where the step size left [0.01, 100] times this
-  std::optional<double> turn_angle;    ///< warn where the mean angle of sampling left [1/2, 2] times this
   const std::atomic<bool>* stop = nullptr;           ///< set from outside: finish the step, write checkpoints
   std::function<void(const Progress&)> on_progress;  ///< called from the thread of run_ensemble()
   std::function<void(const std::string&)> on_message;  ///< remarks, from the thread of run_ensemble()

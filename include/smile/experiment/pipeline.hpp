@@ -45,6 +45,7 @@ struct RunSummary {
   std::string reason;             ///< why it failed or stopped; empty where complete
   std::vector<MetricRow> metrics;
   std::vector<std::string> warnings;
+  std::vector<std::string> findings;  ///< warnings about all chains together, to be read last
   double seconds = 0;  ///< wall time of this call
   std::size_t chains = 0, failed_chains = 0, draws = 0;
   std::size_t incomplete_chains = 0;  ///< stopped before their last step; --resume lets them go on

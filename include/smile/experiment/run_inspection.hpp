@@ -25,6 +25,8 @@ struct RunFacts {
 
   /// Its status says "running" and no process has it: it was killed.
   bool is_abandoned() const { return writer.empty() && state.status == "running"; }
+  /// "running", "killed", "interrupted", "failed", "complete".
+  std::string status() const { return is_abandoned() ? "killed" : state.status; }
   /// "10 of 10 warm-started members, 3 of 10 chains complete, 1200 draws, not evaluated".
   std::string inventory() const;
   /// The command that lets it go on.

@@ -230,7 +230,10 @@ TEST(Diagnose, FindsDrawsThatAreNotThoseOfTheChainAndLeavesThemOut) {
       << diagnosed.out;
   const Outcome evaluated = smile({"evaluate", run});
   EXPECT_EQ(evaluated.status, 1) << evaluated.error;
-  EXPECT_NE(evaluated.error.find("chain 1 failed and is left out"), std::string::npos) << evaluated.error;
+  EXPECT_NE(evaluated.error.find(
+                "chains 1, 2 are left out: their files are damaged (chain 1: samples/chain-01.npy"),
+            std::string::npos)
+      << evaluated.error;
   EXPECT_EQ(json::parse(content_of(run / "eval/metrics.json"))["draws"], 100);
 }
 

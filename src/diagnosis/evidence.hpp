@@ -1,0 +1,50 @@
+/// What chains are judged by, and the judges.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "experiment/chain_report.hpp"
+#include "smile/experiment/config.hpp"
+#include "smile/experiment/diagnosis.hpp"
+
+namespace smile::diagnosis {
+
+/// What is the same for all chains: settings, and the files of eval/ where the run was evaluated.
+struct RunEvidence {
+  std::filesystem::path run;
+  SamplerConfig sampler;
+  std::string resume;  ///< the command
+  experiment::TrainingRows rows;
+  double nothing_learned = ChainDiagnosis::kNone;  ///< log-likelihood of a test point without a network
+  nlohmann::json diagnostics, chains, metrics, sampling;
+
+  bool chooses_step() const { return sampler.turns(); }
+  /// What makes steps smaller, or larger.
+  std::string smaller_step() const;
+  std::string larger_step() const;
+};
+
+struct ChainEvidence {
+  ChainRecord record;
+  experiment::ChainScore score;  ///< test metrics, where the run was evaluated
+  std::string damage;            ///< what is wrong with its checkpoint or draws, or empty
+  experiment::Astray astray;
+  double usual_likelihood = 0;  ///< of a training row, median of the chains
+
+  /// Draws that speak for the chain: those evaluated, or those stored.
+  std::size_t draws() const { return score.draws > 0 ? score.draws : std::size_t(record.stored); }
+};
+
+/// A number of an object; NaN where it is not there, or none.
+double number_of(const nlohmann::json& object, const char* key);
+/// Fills in the findings and the verdict.
+void judge_chain(ChainDiagnosis& diagnosis, const ChainEvidence& chain, const RunEvidence& run);
+/// Fills in the findings about all chains together.
+void judge_run(RunDiagnosis& diagnosis, const RunEvidence& run);
+
+}  // namespace smile::diagnosis

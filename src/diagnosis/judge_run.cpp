@@ -1,0 +1,159 @@
+/// All chains together: sampling against what it started from, agreement between chains, coverage.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "diagnosis/evidence.hpp"
+#include "diagnosis/limits.hpp"
+#include "smile/number_text.hpp"
+
+namespace smile::diagnosis {
+namespace {
+
+using nlohmann::json;
+using Weight = Finding::Weight;
+
+class Judge {
+ public:
+  Judge(RunDiagnosis& d, const RunEvidence& run) : d_(d), run_(run) {}
+
+  void judge() {
+    if (const std::size_t unfinished = d_.count(Verdict::incomplete); unfinished > 0)
+      add(Weight::warning, Cause::incomplete,
+          fmt::format("{} of {} chains have not ended", unfinished, d_.chains.size()),
+          fmt::format("let them go on: {}", run_.resume));
+    lppd();
+    convergence();
+    coverage();
+  }
+
+ private:
+  void add(Weight weight, Cause cause, std::string text, std::string advice) {
+    d_.findings.push_back({weight, cause, std::move(text), std::move(advice)});
+  }
+
+  bool some_chain(Cause cause) const {
+    for (const ChainDiagnosis& chain : d_.chains)
+      for (const Finding& finding : chain.findings)
+        if (finding.cause == cause) return true;
+    return false;
+  }
+  bool is_damaged() const { return some_chain(Cause::damaged); }
+  bool is_too_small() const { return some_chain(Cause::hardly_turns) || some_chain(Cause::still); }
+
+  /// What to do about a sampler that made predictions worse; where chains were told off, that comes first.
+  std::string against_bad_sampling() const {
+    if (is_damaged()) return "mend the damaged chains and then evaluate anew";
+    if (d_.count(Verdict::doubtful) > 0) return "see the chains that are doubtful";
+    return run_.smaller_step() + "; if that does not help, the prior does not fit the network";
+  }
+
+  void lppd() {
+    if (!run_.metrics.is_object() || !run_.metrics.contains("metrics")) return;
+    for (const json& row : run_.metrics["metrics"]) {
+      if (row.value("name", "") != "LPPD") continue;
+      const double before = number_of(row, "ensemble_initialization"), after = number_of(row, "sampling");
+      const bool no_number = row.contains("sampling") && row["sampling"].is_string();  // "-inf"
+      if (after < run_.nothing_learned || no_number)
+        add(Weight::warning, Cause::worse_than_no_network,
+            fmt::format("the draws predict the test rows worse than no network at all: LPPD {}, where {:.2f} "
+                        "needs nothing learned",
+                        no_number ? row["sampling"].get<std::string>() : number_text(after),
+                        run_.nothing_learned),
+            against_bad_sampling());
+      else if (after < before && !is_too_small())
+        add(Weight::warning, Cause::worse_than_start,
+            fmt::format("sampling lowered the test LPPD from {} (warm-started ensemble) to {}",
+                        number_text(before), number_text(after)),
+            against_bad_sampling());
+    }
+  }
+
+  void convergence() {
+    if (!run_.diagnostics.is_object() || !run_.diagnostics.contains("predictions")) return;
+    const json& predictions = run_.diagnostics["predictions"];
+    const double rhat = number_of(predictions["rhat"], "median"),
+                 ess = number_of(predictions["ess_bulk"], "median");
+    if (rhat > kSettled && run_.diagnostics["chains_used"].size() > 1)
+      add(Weight::note, Cause::chains_differ,
+          fmt::format(
+              "the chains differ in their predictions (R-hat {:.2f}, bulk ESS {:.0f}): usual where the "
+              "posterior has many modes",
+              rhat, ess),
+          "judge chains by themselves; more chains make the average better");
+    for (const char* group : {"parameters", "predictions"}) not_as_usual(group);
+  }
+
+  /// Quantities whose draws are not numbers, or stand still in all chains.
+  void not_as_usual(const char* group) {
+    const json& of_group = run_.diagnostics[group];
+    const int nonfinite = of_group.value("with_nan", 0) + of_group.value("with_infinite", 0);
+    const int constant = of_group.value("constant", 0);
+    if (nonfinite > 0)
+      add(Weight::warning, Cause::nonfinite_draws,
+          fmt::format("{} of the {} looked at have a draw that is not a finite number{}", nonfinite, group,
+                      first_place(group)),
+          "leave out the chain named, or run it with smaller steps");
+    if (constant == 0) return;
+    const bool moves = run_.diagnostics["parameters"].value("constant", 0) == 0 && !is_too_small();
+    if (std::string_view(group) == "predictions" && moves)
+      add(Weight::note, Cause::constant_predictions,
+          fmt::format("{} of the predictions looked at are the same for all draws, though the parameters "
+                      "move: the network is at its limits there (probability 0 or 1, or no active unit)",
+                      constant),
+          "nothing");
+    else
+      add(Weight::warning, Cause::constant,
+          fmt::format("{} of the {} looked at stand still in all chains (ESS 0, reason: constant)", constant,
+                      group),
+          refuses_much() ? run_.smaller_step() : run_.larger_step());
+  }
+
+  bool refuses_much() const {
+    for (const ChainDiagnosis& chain : d_.chains)
+      if (chain.reset_frequency > kManyRefusals) return true;
+    return false;
+  }
+
+  /// " (draw 17 of chain 2, theta[4])" of the first quantity that names one.
+  std::string first_place(std::string_view group) const {
+    if (!run_.diagnostics.contains("quantities")) return "";
+    for (const json& quantity : run_.diagnostics["quantities"]) {
+      const std::string name = quantity.value("name", "");
+      const bool is_prediction = name.rfind("prediction", 0) == 0;
+      if (is_prediction != (group == "predictions")) continue;
+      for (const char* kind : {"nan_draw", "infinite_draw"})
+        if (quantity.contains(kind)) {
+          const auto place = quantity[kind].value("chain", std::size_t{0});
+          const json& used = run_.diagnostics["chains_used"];
+          return fmt::format(" (draw {} of chain {}, {})", quantity[kind].value("draw", 0),
+                             place < used.size() ? used[place].get<std::size_t>() : place, name);
+        }
+    }
+    return "";
+  }
+
+  void coverage() {
+    if (!run_.sampling.is_object() || !run_.sampling.contains("intervals") || is_damaged()) return;
+    for (const json& interval : run_.sampling["intervals"]) {
+      if (std::abs(number_of(interval, "nominal") - 0.9) > 1e-9) continue;
+      const double observed = number_of(interval, "observed"), n = run_.sampling.value("points", 1.0);
+      if (observed < 0.9 - 3 * std::sqrt(0.09 / n))
+        add(Weight::warning, Cause::too_narrow,
+            fmt::format("90 % intervals hold {:.1f} % of the {:.0f} test targets: they are too narrow",
+                        100 * observed, n),
+            "more chains or longer ones; see the calibration plot of the report");
+    }
+  }
+
+  RunDiagnosis& d_;
+  const RunEvidence& run_;
+};
+
+}  // namespace
+
+void judge_run(RunDiagnosis& diagnosis, const RunEvidence& run) {
+  Judge(diagnosis, run).judge();
+}
+
+}  // namespace smile::diagnosis
