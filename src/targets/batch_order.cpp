@@ -22,7 +22,7 @@ BatchOrder::BatchOrder(std::size_t rows, std::size_t batch_size, BatchMode mode,
   if (batch_size == 0) throw Error("batch_size", "0 rows make no batch", "set it to 1 or more");
   batches_ = batches_in_epoch(rows, batch_size, mode);
   // One batch of an epoch is all rows, unless it is a full one with a short one dropped.
-  full_ = batch_size >= rows || (mode == BatchMode::even && batches_ == 1);
+  full_ = batch_size >= rows || (evenly() && batches_ == 1);
 }
 
 std::size_t BatchOrder::batches_in_epoch(std::size_t rows, std::size_t batch_size, BatchMode mode) {
@@ -33,6 +33,7 @@ std::size_t BatchOrder::batches_in_epoch(std::size_t rows, std::size_t batch_siz
     case BatchMode::drop:
       return rows / batch_size;
     case BatchMode::even:
+    case BatchMode::reversed:
       break;
   }
   return (2 * rows + batch_size) / (2 * batch_size);  // round(N/B), at least 1 as N ≥ B
@@ -50,8 +51,9 @@ BatchOrder BatchOrder::windows(std::size_t observations, std::size_t places, std
 }
 
 BatchOrder::Range BatchOrder::range(std::uint64_t t) const {
-  const auto k = static_cast<std::size_t>(t % batches_);
-  if (mode_ == BatchMode::even) return {rows_ * k / batches_, rows_ * (k + 1) / batches_};
+  auto k = static_cast<std::size_t>(t % batches_);
+  if (mode_ == BatchMode::reversed && (t / batches_) % 2 == 1) k = batches_ - 1 - k;
+  if (evenly()) return {rows_ * k / batches_, rows_ * (k + 1) / batches_};
   return {batch_size_ * k, std::min(batch_size_ * (k + 1), rows_)};
 }
 
@@ -70,11 +72,12 @@ std::span<const std::uint32_t> BatchOrder::rows(std::uint64_t t) {
     for (std::uint32_t& place : permutation_) place = stream.below(static_cast<std::uint32_t>(places_));
     return permutation_;
   }
-  const std::uint64_t epoch = t / batches_;
-  if (permutation_.empty() || epoch != epoch_) {
+  std::uint64_t shuffle = t / batches_;
+  if (mode_ == BatchMode::reversed) shuffle /= 2;
+  if (permutation_.empty() || shuffle != shuffle_) {
     permutation_.resize(rows_);
-    random_permutation(key_, epoch, permutation_);
-    epoch_ = epoch;
+    random_permutation(key_, shuffle, permutation_);
+    shuffle_ = shuffle;
   }
   const Range r = range(t);
   return std::span<const std::uint32_t>(permutation_).subspan(r.begin, r.end - r.begin);

@@ -13,24 +13,27 @@
 namespace smile {
 
 enum class BatchMode {
-  even,  ///< R = max(1, round(N/B)) batches an epoch, sizes differ by at most one (default)
-  keep,  ///< batches of B and a short last one
-  drop,  ///< as keep, without the short one
+  even,      ///< R = max(1, round(N/B)) batches an epoch, sizes differ by at most one (default)
+  keep,      ///< batches of B and a short last one
+  drop,      ///< as keep, without the short one
+  reversed,  ///< as even, but every second epoch has the batches of the one before in reverse order, so that
+             ///< what an epoch's order pushes the chain to, the next takes back (spec 06, 6.3)
 };
 template <>
 struct Named<BatchMode> {
-  static constexpr Alternative<BatchMode> all[] = {
-      {BatchMode::even, "even"}, {BatchMode::keep, "keep"}, {BatchMode::drop, "drop"}};
+  static constexpr Alternative<BatchMode> all[] = {{BatchMode::even, "even"},
+                                                   {BatchMode::keep, "keep"},
+                                                   {BatchMode::drop, "drop"},
+                                                   {BatchMode::reversed, "reversed"}};
 };
 
 /// Batches without replacement within an epoch, reshuffled every epoch. An epoch's permutation is kept, so
 /// steps in order cost one shuffle an epoch; any order of steps gives the same batches. One object a chain.
 ///
 /// Which average over an epoch is exact: with L_t scaled by N/B_t, every single L_t is the sum over all rows
-/// in expectation over the shuffles, whatever its B_t. Within one epoch it is the mean with weights B_t/N
-/// that gives the sum over all rows exactly, batch by batch; the plain mean over t does so only where all
-/// sizes are equal (N = 537, B = 256: batches of 268 and 269, and a plain mean that is off by up to 1/N of
-/// their difference, with mean zero over the epochs).
+/// in expectation over the shuffles, whatever its B_t. Within one epoch the mean with weights B_t/N gives the
+/// sum over all rows exactly; the plain mean over t does so only where all sizes are equal (N = 537, B = 256:
+/// batches of 268 and 269, and a plain mean that is off by some 1e−4, on average over the epochs by 0).
 class BatchOrder {
  public:
   /// All rows in every step.
@@ -64,12 +67,13 @@ class BatchOrder {
     std::size_t begin, end;
   };
   Range range(std::uint64_t t) const;
+  bool evenly() const { return mode_ == BatchMode::even || mode_ == BatchMode::reversed; }
   std::size_t rows_, batch_size_, batches_ = 1;
   BatchMode mode_ = BatchMode::even;
   StreamKey key_{};
   bool full_ = true;
-  std::uint64_t epoch_ = 0;
-  std::vector<std::uint32_t> permutation_;  ///< of epoch_; empty before the first use; with places: batch
+  std::uint64_t shuffle_ = 0;
+  std::vector<std::uint32_t> permutation_;  ///< of shuffle_; empty before the first use; with places: batch
   std::size_t places_ = 0;                  ///< of windows; 0: an order of rows
 };
 

@@ -56,7 +56,7 @@ TEST(BatchOrder, all_rows_are_the_empty_span) {
 }
 
 TEST(BatchOrder, an_epoch_is_without_replacement) {
-  for (const BatchMode mode : {BatchMode::even, BatchMode::keep, BatchMode::drop})
+  for (const BatchMode mode : {BatchMode::even, BatchMode::keep, BatchMode::drop, BatchMode::reversed})
     for (const std::size_t n : {7U, 537U, 1052U})
       for (const std::size_t b : {1U, 3U, 256U, 500U}) {
         BatchOrder order(n, b, mode, key());
@@ -74,6 +74,26 @@ TEST(BatchOrder, an_epoch_is_without_replacement) {
           EXPECT_EQ(seen.size(), mode == BatchMode::drop ? n / b * b : n);
         }
       }
+}
+
+/// Two epochs make a palindrome of the batches that `even` would have; then comes a new shuffle.
+TEST(BatchOrder, reversed_epochs_take_the_batches_back) {
+  for (const std::size_t rows : {537U, 1000U, 10U}) {
+    BatchOrder even(rows, 4, BatchMode::even, key()), order(rows, 4, BatchMode::reversed, key());
+    const std::size_t batches = order.batches_per_epoch();
+    ASSERT_EQ(batches, even.batches_per_epoch());
+    EXPECT_EQ(batches, BatchOrder::batches_in_epoch(rows, 4, BatchMode::reversed));
+    for (std::uint64_t pair = 0; pair < 3; ++pair)
+      for (std::size_t k = 0; k < batches; ++k) {
+        const auto wanted = batch(even, pair * batches + k);
+        const std::uint64_t there = 2 * pair * batches + k, back = 2 * (pair + 1) * batches - 1 - k;
+        ASSERT_EQ(batch(order, there), wanted);
+        ASSERT_EQ(batch(order, back), wanted);
+        ASSERT_EQ(order.size(back), wanted.size());
+      }
+    EXPECT_NE(batch(order, 0), batch(order, 2 * batches));
+  }
+  EXPECT_TRUE(BatchOrder(300, 256, BatchMode::reversed, key()).full());
 }
 
 /// Batches of sizes that differ: weighted by their sizes, the scaled sums of an epoch average to the sum over
