@@ -6,15 +6,19 @@
 
 namespace smile {
 
-EnergyStepSize::EnergyStepSize(double initial, bool adapt_in_sampling, const SamplingPlan& plan)
-    : step_size_(initial), adapt_in_sampling_(adapt_in_sampling), plan_(plan) {}
+EnergyStepSize::EnergyStepSize(double initial, bool adapt_in_sampling, const SamplingPlan& plan,
+                               std::optional<std::uint64_t> average_after)
+    : step_size_(initial),
+      adapt_in_sampling_(adapt_in_sampling),
+      plan_(plan),
+      average_after_(average_after.value_or(plan.warmup_steps / 2)) {}
 
 ScheduledStep<double> EnergyStepSize::size(std::uint64_t) const {
   return {frozen_ > 0 ? frozen_ : step_size_};
 }
 
 void EnergyStepSize::observe(std::uint64_t t, const StepSeen<double>& seen) {
-  average_.add(t, plan_.warmup_steps, size(t).step_size);
+  average_.add(t, average_after_, plan_.warmup_steps, size(t).step_size);
   if (!seen.verdict.moves || !(t <= plan_.warmup_steps || adapt_in_sampling_)) return;
   step_size_ = std::clamp(step_size_ * seen.verdict.factor, 1e-8, 10.0);
 }
@@ -32,8 +36,12 @@ void EnergyStepSize::serialise(Archive& archive) {
   average_.serialise(archive);
 }
 
-TurningStepSize::TurningStepSize(double initial, double turn_angle, double rate, const SamplingPlan& plan)
-    : initial_(initial), plan_(plan), turning_(turn_angle, rate) {}
+TurningStepSize::TurningStepSize(double initial, double turn_angle, double rate, const SamplingPlan& plan,
+                                 std::optional<std::uint64_t> average_after)
+    : initial_(initial),
+      plan_(plan),
+      average_after_(average_after.value_or(plan.warmup_steps / 2)),
+      turning_(turn_angle, rate) {}
 
 ScheduledStep<double> TurningStepSize::size(std::uint64_t t) const {
   const double base = frozen_ > 0 ? frozen_ : (t == 1 || !turning_.ready() ? initial_ : turning_.step_size());
@@ -45,7 +53,7 @@ void TurningStepSize::start(double gradient_norm, double dimension) {
 }
 
 void TurningStepSize::observe(std::uint64_t t, const StepSeen<double>& seen) {
-  average_.add(t, plan_.warmup_steps, size(t).step_size);
+  average_.add(t, average_after_, plan_.warmup_steps, size(t).step_size);
   nonfinite_in_row_ = seen.finite ? 0 : nonfinite_in_row_ + 1;
   if (seen.finite && t <= plan_.warmup_steps) turning_.follow(seen.gradient_norm, seen.dimension);
 }

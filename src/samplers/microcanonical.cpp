@@ -3,6 +3,9 @@
 // (docs/decisions/0010-chains-in-lanes.md).
 #include "smile/samplers/microcanonical.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace smile {
 
 std::uint64_t audit_interval(const MicrocanonicalOptions& options) {
@@ -25,16 +28,35 @@ IsokineticStepOptions isokinetic_step_of(const MicrocanonicalOptions& options) {
   step.preconditioner = options.preconditioner;
   step.own_batch = options.energy == EnergyMode::fresh;
   step.refreshes = std::isfinite(options.decoherence_length);
+  step.noise = options.noise;
+  step.freezes = options.preconditioner && options.preconditioner_freeze;
+  if (step.refreshes && step.noise.on())
+    throw Error("sampler", "there is a decoherence length and noise tied to the turning angle",
+                "choose one of the two");
   return step;
+}
+
+std::optional<FreezePlan> freeze_plan_of(const MicrocanonicalOptions& options, const SamplingPlan& plan) {
+  if (!options.preconditioner || !options.preconditioner_freeze || plan.warmup_steps == 0)
+    return std::nullopt;
+  const std::uint64_t end = plan.warmup_steps;
+  // A share such as 0.9 is a little less than its decimal form says.
+  const auto part = [&](double share) { return std::uint64_t(std::floor(share * double(end) + 1e-6)); };
+  const std::uint64_t last = std::clamp<std::uint64_t>(part(*options.preconditioner_freeze), 1, end);
+  const std::uint64_t after = std::min(part(*options.preconditioner_freeze * 2 / 3), last - 1);
+  return FreezePlan{after, last, end - (end - last) * 2 / 3};
 }
 
 template <>
 StepSize step_size_of<double>(const MicrocanonicalOptions& options, const SamplingPlan& plan) {
+  std::optional<std::uint64_t> average_after;
+  if (const auto freeze = freeze_plan_of(options, plan)) average_after = freeze->step_size_after;
   switch (options.rule) {
     case StepSizeRule::energy:
-      return StepSize(EnergyStepSize(options.step_size, options.adapt_in_sampling, plan));
+      return StepSize(EnergyStepSize(options.step_size, options.adapt_in_sampling, plan, average_after));
     case StepSizeRule::turn:
-      return StepSize(TurningStepSize(options.step_size, options.turn_angle, options.turn_rate, plan));
+      return StepSize(
+          TurningStepSize(options.step_size, options.turn_angle, options.turn_rate, plan, average_after));
     case StepSizeRule::fixed:
       break;
   }

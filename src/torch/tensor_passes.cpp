@@ -197,6 +197,10 @@ Scaling normalise(const TensorVector& variance, Normalisation normalisation, dou
   if (normalisation == Normalisation::rms_absolute) {
     scaling.lower = 1e-4;
     scaling.upper = 1e8;
+  } else if (normalisation == Normalisation::half_reference) {
+    const double root = fetch<1>({v.sqrt().sqrt_().sum(torch::kDouble)})[0] / d;
+    scaling.lower = 0.01 * root * root * root * root;
+    scaling.upper = 100 * root * root * root * root;
   } else {
     scaling.lower = relative_floor * relative_floor * fetch<1>({v.sum(torch::kDouble)})[0] / d;
   }

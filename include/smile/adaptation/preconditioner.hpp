@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "smile/archive.hpp"
 #include "smile/kernels/passes.hpp"
@@ -38,12 +39,14 @@ class Preconditioner {
 
   /// m ← (1−α) m + α g;  s ← sqrt(max((1−α) s² + α (g − m)², 1e−7));  then ŝ anew.
   void absorb(const Vector& gradient) {
+    if (frozen_) return;
     kernels::absorb(gradient, mean(), variance_, estimate_);
     scaling_ = kernels::normalise(variance_, options_.normalisation, options_.relative_floor);
   }
 
   /// The same for the chains of the mask; the others keep m and s.
   void absorb_where(const Vector& gradient, const Mask<Vector>& chains) {
+    if (frozen_) return;
     if (all(chains)) return absorb(gradient);
     Vector kept_mean = mean_, kept_variance = variance_;
     kernels::absorb(gradient, mean(), variance_, estimate_);
@@ -51,6 +54,26 @@ class Preconditioner {
     kernels::copy_where(variance_, kept_variance, !chains);
     scaling_ = kernels::normalise(variance_, options_.normalisation, options_.relative_floor);
   }
+
+  /// Adds s² to what freeze() takes the mean of.
+  void gather() {
+    if (gathered_ == 0) sum_ = Vector(variance_.size());
+    ++gathered_;
+    kernels::add_scaled(sum_, variance_, Scalar(1), variance_, Scalar(0));
+  }
+  /// ŝ stays from now on: that of the mean of the gathered s², or as it is where none was.
+  /// @source spec 06, 6.3: an ŝ that moves while the chain samples pumps energy in
+  void freeze() {
+    frozen_ = true;
+    if (gathered_ == 0) return;
+    Vector mean(sum_.size());
+    kernels::add_scaled(mean, sum_, Scalar(1 / double(gathered_)), sum_, Scalar(0));
+    variance_ = std::move(mean);
+    sum_ = Vector();
+    gathered_ = 0;
+    scaling_ = kernels::normalise(variance_, options_.normalisation, options_.relative_floor);
+  }
+  bool frozen() const { return frozen_; }
 
   Metric<Vector> metric() const { return {&variance_, scaling_}; }
   const PreconditionerOptions& options() const { return options_; }
@@ -69,13 +92,20 @@ class Preconditioner {
     if (has_mean()) archive.vector(mean_);
     archive.vector(variance_);
     archive.value(scaling_.lower), archive.value(scaling_.upper), archive.value(scaling_.factor);
+    archive.value(frozen_), archive.value(gathered_);
+    if (archive.reading()) sum_ = Vector(gathered_ > 0 ? variance_.size() : 0);
+    if (gathered_ > 0) archive.vector(sum_);
   }
 
  private:
+  using Scalar = typename Vector::Scalar;
   bool has_mean() const { return options_.centre == Centre::mean; }
   PreconditionerOptions options_;
   MovingEstimate estimate_;
   Vector mean_, variance_;
+  Vector sum_;  // of s² over gathered_ steps
+  std::uint64_t gathered_ = 0;
+  bool frozen_ = false;
   ScalingOf<typename Vector::Scalar> scaling_;
 };
 

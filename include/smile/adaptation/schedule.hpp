@@ -63,12 +63,12 @@ inline bool is_stored(std::uint64_t t, std::uint64_t thinning, bool exploring) {
   return !exploring && t % thinning == 0;
 }
 
-/// Geometric mean of the step sizes used in warm-up steps ⌊W/2⌋+1 … W, at which a step size freezes.
+/// Geometric mean of the step sizes used in warm-up steps after + 1 … last, at which a step size freezes.
 class StepSizeAverage {
  public:
-  /// @param t  number of the warm-up step, from 1
-  void add(std::uint64_t t, std::uint64_t warmup_steps, double step_size) {
-    if (t > warmup_steps / 2 && t <= warmup_steps) {
+  /// @param t  number of the step, from 1
+  void add(std::uint64_t t, std::uint64_t after, std::uint64_t last, double step_size) {
+    if (t > after && t <= last) {
       log_sum_ += std::log(step_size);
       ++count_;
     }

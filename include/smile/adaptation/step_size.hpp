@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -73,8 +74,10 @@ class ScheduledStepSize {
 /// @source the paper, Algorithm 1; spec 1.8, rule 3
 class EnergyStepSize {
  public:
-  /// @param adapt_in_sampling  false: ε freezes after warm-up at the geometric mean of its second half
-  EnergyStepSize(double initial, bool adapt_in_sampling, const SamplingPlan& plan);
+  /// @param adapt_in_sampling  false: ε freezes after warm-up at the geometric mean of the steps after number
+  ///                           `average_after`, by default of warm-up's second half
+  EnergyStepSize(double initial, bool adapt_in_sampling, const SamplingPlan& plan,
+                 std::optional<std::uint64_t> average_after = {});
   ScheduledStep<double> size(std::uint64_t t) const;
   void start(double, double) {}
   void observe(std::uint64_t t, const StepSeen<double>& seen);
@@ -86,6 +89,7 @@ class EnergyStepSize {
   double step_size_;
   bool adapt_in_sampling_;
   SamplingPlan plan_;
+  std::uint64_t average_after_;
   StepSizeAverage average_;
   double frozen_ = 0;  // 0: not
 };
@@ -96,7 +100,10 @@ class EnergyStepSize {
 class TurningStepSize {
  public:
   /// @param initial  of the first step   @param turn_angle  δ*   @param rate  α, in (0, 1]
-  TurningStepSize(double initial, double turn_angle, double rate, const SamplingPlan& plan);
+  /// @param average_after  sampling has the geometric mean of the warm-up steps after this one; by default of
+  ///                       warm-up's second half
+  TurningStepSize(double initial, double turn_angle, double rate, const SamplingPlan& plan,
+                  std::optional<std::uint64_t> average_after = {});
   ScheduledStep<double> size(std::uint64_t t) const;
   /// @param gradient_norm  ‖g(θ₀) ⊘ ŝ₀‖
   void start(double gradient_norm, double dimension);
@@ -108,6 +115,7 @@ class TurningStepSize {
  private:
   double initial_;
   SamplingPlan plan_;
+  std::uint64_t average_after_;
   TurningAngleRule turning_;
   StepSizeAverage average_;
   std::uint64_t nonfinite_in_row_ = 0;

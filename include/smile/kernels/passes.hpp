@@ -74,6 +74,8 @@ enum class Normalisation {
   rms_floor,     ///< c = max(s, r·rms(s)), ŝ = c / rms(c)
   rms_absolute,  ///< c = clip(s, 1e−2, 1e4), ŝ = c / rms(c)
   inverse_rms,   ///< 1/ŝ = (1/s)·√d/‖1/s‖
+  half_reference,  ///< m = (mean √s)², c = clip(s, m/10, 10 m), ŝ = c / rms(c): heavy tails of s do not move
+                   ///< m (spec 06, 6.2)
 };
 
 /// What the closing reduction of a step learns, so that the next step can open without another reduction.

@@ -84,6 +84,16 @@ class IsokineticState {
     if (preconditioner_) preconditioner_->start(current_gradient());
   }
 
+  /// What Preconditioner::gather and freeze say, between steps.
+  void gather_scale() {
+    settle();
+    if (preconditioner_) preconditioner_->gather();
+  }
+  void freeze_scale() {
+    settle();
+    if (preconditioner_) preconditioner_->freeze();
+  }
+
   void set_velocity_zero(const Mask<Vector>& chains) {
     settle();
     kernels::copy_where(velocity_[here_], Vector(velocity_[here_].size()), chains);

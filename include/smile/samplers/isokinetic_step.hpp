@@ -11,6 +11,7 @@
 
 #include "smile/dynamics/refreshment.hpp"
 #include "smile/dynamics/splitting.hpp"
+#include "smile/dynamics/turning_noise.hpp"
 #include "smile/samplers/isokinetic_state.hpp"
 #include "smile/samplers/sampler.hpp"
 
@@ -22,8 +23,10 @@ struct IsokineticStepOptions {
   RestEnergy rest_energy = RestEnergy::along_gradient;
   /// Not set: ŝ = 1 until a fixed metric is set.
   std::optional<PreconditionerOptions> preconditioner = std::nullopt;
-  bool own_batch = false;  ///< every step evaluates L(θ_old) and its first gradient with its own batch
-  bool refreshes = false;  ///< O_{ε/2} · step · O_{ε/2}
+  bool own_batch = false;   ///< every step evaluates L(θ_old) and its first gradient with its own batch
+  bool refreshes = false;   ///< O_{ε/2} · step · O_{ε/2}
+  TurningNoise noise = {};  ///< or noise once a step, at its start
+  bool freezes = false;     ///< the preconditioner will be frozen: its sweeps stay apart from the step's
 };
 
 /// Memory traffic of a step at its best (mclachlan, preconditioned, single precision, nothing carried out
@@ -33,8 +36,9 @@ struct IsokineticStepOptions {
 ///     kick and drift   24   reads g, s², u, θ; writes u, θ
 ///     foresee          16   reads g, u, m, s²
 ///     together         92   (docs/decisions/0002-deferred-updates.md; measured by bench_passes)
-/// Without preconditioner: 24 + 8 + 20 + 8 = 60. Explicit noise, `own_batch` and position-verlet carry the
-/// last momentum update and the preconditioner out by themselves; a refused step adds copies.
+/// Without preconditioner: 24 + 8 + 20 + 8 = 60. Explicit noise, `own_batch`, the
+/// reference scale `half`, freezing of the preconditioner, and position-verlet carry the last momentum update
+/// and the preconditioner out by themselves; a refused step adds copies.
 template <class Vector>
 class IsokineticStep {
  public:
@@ -54,7 +58,8 @@ class IsokineticStep {
     typename IsokineticState<Vector>::Options state;
     state.guard = options.guard;
     state.rest_energy = options.rest_energy;
-    state.merge_steps = opens_with_momentum() && !options.own_batch && !options.refreshes;
+    state.merge_steps = opens_with_momentum() && !options.own_batch && !options.refreshes &&
+                        !options.noise.on() && !options.freezes && foreseeable(options.preconditioner);
     state.preconditioner = options.preconditioner;
     state_ = IsokineticState<Vector>(state);
   }
@@ -127,12 +132,21 @@ class IsokineticStep {
   }
 
  private:
+  /// Whether the closing sweep of a step can tell the ŝ of the next.
+  static bool foreseeable(const std::optional<PreconditionerOptions>& options) {
+    return !options || options->normalisation != Normalisation::half_reference;
+  }
+
   void move(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t, const Request& request,
             Report& report) {
     using std::isfinite;
     state_.begin_step();
     Scalar before = log_density_, kinetic = Scalar(0);
     if (options_.refreshes) refresh(normals, Purpose::opening_refreshment, t, request);
+    if (options_.noise.on()) {
+      normals.normals(normals_, Purpose::opening_refreshment, t);
+      state_.refresh(normals_, Scalar(options_.noise.strength(state_.dimension())));
+    }
     const bool anew = options_.own_batch || request.own_batch;
     if (opens_with_momentum() && (anew || !all(has_gradient_))) {
       if (!evaluate(target, t, report)) return;

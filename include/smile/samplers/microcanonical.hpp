@@ -62,7 +62,11 @@ struct MicrocanonicalOptions {
   Integrator integrator = Integrator::mclachlan;
   EnergyMode energy = EnergyMode::carried;
   std::optional<PreconditionerOptions> preconditioner;                  ///< set: psmile; not set: smile
-  double decoherence_length = std::numeric_limits<double>::infinity();  ///< ℓ > 0; ∞: no explicit noise
+  double decoherence_length = std::numeric_limits<double>::infinity();  ///< ℓ > 0; ∞: no such noise
+  TurningNoise noise = {};  ///< or noise once a step, at its start; not both
+  /// Share f in (0, 1] of a warm-up of W steps after which ŝ stays: that of the mean of s² over (⅔f W, f W].
+  /// A step size that freezes is then averaged over the last two thirds of (f W, W]. Not set: ŝ moves on.
+  std::optional<double> preconditioner_freeze = std::nullopt;
   GradientGuard guard;
   double step_size = 1e-3;  ///< ε > 0, or where adaptation starts
   StepSizeRule rule = StepSizeRule::energy;
@@ -89,6 +93,13 @@ std::uint64_t gradients_of(const MicrocanonicalOptions& options, std::uint64_t s
 /// The step of the options.
 IsokineticStepOptions isokinetic_step_of(const MicrocanonicalOptions& options);
 
+/// Warm-up steps after + 1 … last over which s² is averaged before ŝ freezes at the end of step `last`; and
+/// the step after which ε is averaged. Nothing where ŝ does not freeze.
+struct FreezePlan {
+  std::uint64_t after, last, step_size_after;
+};
+std::optional<FreezePlan> freeze_plan_of(const MicrocanonicalOptions& options, const SamplingPlan& plan);
+
 /// The rule of the options for the step size: a schedule for bundles of chains, whatever the options name for
 /// one chain. @throws Error for a bundle with a guardrail or another rule
 template <class Scalar>
@@ -112,6 +123,7 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
       : options_(options),
         plan_(plan),
         isokinetic_(isokinetic_step_of(options)),
+        freeze_(freeze_plan_of(options, plan)),
         guardrail_(options.tuner, options.guardrail),
         step_size_(step_size_of<Scalar>(options, plan)),
         decoherence_length_(options.decoherence_length) {}
@@ -159,6 +171,10 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
                        options_.reset_gradient == ResetGradient::stale ? finite : accepted);
     refusals_in_row_ = select(accepted, Scalar(0), refusals_in_row_ + 1);
     if (!all(accepted)) reset_velocity(normals, t, accepted, finite);
+    if (freeze_ && t > freeze_->after && t <= freeze_->last) {
+      isokinetic_.state().gather_scale();
+      if (t == freeze_->last) isokinetic_.state().freeze_scale();
+    }
 
     // The step size (1.8, rule 3; 1.13).
     step_size_.observe(t, {finite, report.gradient_norm, isokinetic_.state().dimension(), verdict});
@@ -216,6 +232,7 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
   MicrocanonicalOptions options_;
   SamplingPlan plan_;
   IsokineticStep<Vector> isokinetic_;
+  std::optional<FreezePlan> freeze_;  // of ŝ
   typename GuardrailOf<Scalar>::type guardrail_;
   typename StepSizeOf<Scalar>::type step_size_;
   Scalar decoherence_length_;  // where the option is finite

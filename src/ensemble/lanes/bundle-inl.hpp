@@ -31,6 +31,7 @@
 #include "smile/adaptation/turning_angle.hpp"
 #include "smile/archive.hpp"
 #include "smile/dynamics/splitting.hpp"
+#include "smile/dynamics/turning_noise.hpp"
 #include "smile/kernels/host_vector.hpp"
 #include "smile/kernels/lanes_of_one.hpp"
 #include "smile/refusal.hpp"

@@ -146,6 +146,11 @@ ScalingOf<typename Vector::Scalar> normalise(const Vector& variance, Normalisati
   if (normalisation == Normalisation::rms_absolute) {
     scaling.lower = Scalar(1e-4);
     scaling.upper = Scalar(1e8);
+  } else if (normalisation == Normalisation::half_reference) {
+    for (std::size_t i = 0; i < variance.size(); ++i) sum += sqrt(sqrt(Scalar(variance[i])));
+    const Scalar root = sum / d, m2 = root * root * root * root;
+    scaling.lower = 0.01 * m2;
+    scaling.upper = 100 * m2;
   } else {
     for (std::size_t i = 0; i < variance.size(); ++i) sum += variance[i];
     scaling.lower = relative_floor * relative_floor * sum / d;

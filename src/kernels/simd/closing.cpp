@@ -281,6 +281,10 @@ ClosingSums reduce_closing(const HostVector<T>& gradient, const HostVector<T>& v
                            const HostVector<T>* mean, const Metric<HostVector<T>>& metric,
                            const MovingEstimate& estimate, Normalisation normalisation,
                            double relative_floor) {
+  if (normalisation ==
+      Normalisation::half_reference)  // not foreseen in one sweep: IsokineticStep does not ask
+    return reference::reduce_closing(gradient, velocity, mean, metric, estimate, normalisation,
+                                     relative_floor);
   const ClosingSums sums = with_centre(estimate.centre, [&](auto centre) {
     constexpr Centre kCentre = decltype(centre)::value;
     const ClosingInput<T, kCentre> input{gradient.data(),

@@ -69,6 +69,10 @@ Scaling normalise(const HostVector<T>& variance, Normalisation normalisation, do
   if (normalisation == Normalisation::rms_absolute) {
     scaling.lower = 1e-4;
     scaling.upper = 1e8;
+  } else if (normalisation == Normalisation::half_reference) {
+    const double root = sum_over(variance, [](Vector<T> v) HWY_ATTR { return hn::Sqrt(hn::Sqrt(v)); }) / size;
+    scaling.lower = 0.01 * root * root * root * root;
+    scaling.upper = 100 * root * root * root * root;
   } else {
     const double mean = sum_over(variance, [](Vector<T> v) HWY_ATTR { return v; }) / size;
     scaling.lower = relative_floor * relative_floor * mean;

@@ -68,6 +68,16 @@ inline std::vector<Kind> kinds() {
                        o.integrator = Integrator::position_verlet;
                        o.adapt_in_sampling = false;
                      }),
+      microcanonical("psmile_auto_frozen_with_turning_noise",
+                     [](MicrocanonicalOptions& o) {
+                       o.preconditioner.emplace();
+                       o.preconditioner->normalisation = Normalisation::half_reference;
+                       o.preconditioner_freeze = 0.5;
+                       o.integrator = Integrator::position_verlet;
+                       o.rule = StepSizeRule::turn;
+                       o.tuner.adaption_prob = 0;
+                       o.noise.share = 3;
+                     }),
       {"mclmc", [] { return std::make_unique<MclmcSampler<F>>(MclmcOptions{}, kPlan); }},
       {"mclmc_diagonal",
        [] {

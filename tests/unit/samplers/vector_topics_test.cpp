@@ -17,6 +17,7 @@ TEST(VectorTopics, every_file_is_replayed_somewhere) {
                                     // tests/unit/samplers
                                     "integrators", "microcanonical_naive", "microcanonical_tuned",
                                     "microcanonical_resets", "compat_authors", "mile", "sg_samplers",
+                                    "default_sampler",
                                     // tests/unit/statistics
                                     "gamma_quantile",
                                     // tests/unit/targets, tests/unit/network
