@@ -20,13 +20,13 @@ double data_bytes(const Experiment& e) {
 
 /// Rows of the larger of the two kinds of mini-batch.
 std::size_t batch_rows(const Experiment& e) {
-  const auto rows = [&](const std::optional<std::int64_t>& batch, bool used) {
+  const auto rows = [&](const auto& batch, bool used) {
     return !used ? 0 : batch ? std::min(e.observations(), std::size_t(*batch)) : e.observations();
   };
   const SamplerConfig& sampler = e.config.training.sampler;
   const WarmstartConfig& warmstart = e.config.training.warmstart;
   return std::max(rows(sampler.is_stochastic() ? sampler.batch_size : std::nullopt, true),
-                  rows(warmstart.batch_size, warmstart.trains()));
+                  rows(warmstart.member.batch_size, warmstart.trains()));
 }
 
 }  // namespace

@@ -170,7 +170,7 @@ SamplerConfig::SamplerConfig() {
 
 void fit_to_data(Config& config, std::size_t training_rows, std::size_t classes) {
   SamplerConfig& sampler = config.training.sampler;
-  const auto fit = [&](const std::string& key, std::optional<std::int64_t>& batch_size) {
+  const auto fit = [&](const std::string& key, auto& batch_size) {
     if (!batch_size || static_cast<std::size_t>(*batch_size) <= training_rows) return;
     if (config.given.contains(key)) {
       throw Error(config.place(key),
@@ -182,7 +182,7 @@ void fit_to_data(Config& config, std::size_t training_rows, std::size_t classes)
   };
   if (sampler.is_stochastic()) fit("training.sampler.batch_size", sampler.batch_size);
   if (config.training.warmstart.trains())
-    fit("training.warmstart.batch_size", config.training.warmstart.batch_size);
+    fit("training.warmstart.batch_size", config.training.warmstart.member.batch_size);
 
   check_batches(sampler, training_rows, config.place("training.sampler.batch_size"));
   // A network that is made for the data has an output for each class or character.

@@ -189,25 +189,22 @@ void complete_prior(PriorConfig& prior) {
 }
 
 void check_learning_rates(const Config& config) {
-  const WarmstartConfig& warmstart = config.training.warmstart;
-  const OptimizerConfig& optimizer = warmstart.optimizer_config;
-  if (!warmstart.trains() || optimizer.lr_schedule == "constant") return;
+  const LearningRateSchedule& schedule = config.training.warmstart.member.learning_rate;
+  const bool linear = schedule.kind == LearningRateKind::linear;
+  if (!config.training.warmstart.trains() || schedule.kind == LearningRateKind::constant) return;
   const std::string section = "training.warmstart.optimizer_config.";
-  const std::vector<std::string> needed =
-      optimizer.lr_schedule == "linear"
-          ? std::vector<std::string>{"init_value", "end_value", "transition_steps"}
-          : std::vector<std::string>{"peak_value", "decay_steps"};
-  for (const std::string& name : needed) {
+  for (const std::string name : linear ? std::vector{"init_value", "end_value", "transition_steps"}
+                                       : std::vector{"peak_value", "decay_steps"}) {
     if (given(config, section + "lr_schedule_parameters." + name)) continue;
     throw Error(config.place(section + "lr_schedule"),
-                "`" + optimizer.lr_schedule + "` needs lr_schedule_parameters." + name,
+                "`" + std::string(name_of(schedule.kind)) + "` needs lr_schedule_parameters." + name,
                 "add it, or write lr_schedule: constant");
   }
-  if (optimizer.lr_schedule == "cosine_decay" && optimizer.warmup_steps >= optimizer.decay_steps) {
+  if (!linear && schedule.warmup_steps >= schedule.decay_steps) {
     throw Error(config.place(section + "lr_schedule_parameters.warmup_steps"),
-                std::to_string(optimizer.warmup_steps) + " warm-up steps leave none of " +
-                    std::to_string(optimizer.decay_steps) + " decay_steps, which count them",
-                "write at most " + std::to_string(optimizer.decay_steps - 1));
+                std::to_string(schedule.warmup_steps) + " warm-up steps leave none of " +
+                    std::to_string(schedule.decay_steps) + " decay_steps, which count them",
+                "write at most " + std::to_string(schedule.decay_steps - 1));
   }
 }
 

@@ -65,10 +65,10 @@ void estimate_time(const Config& config, const RunSize& size, RunEstimate& estim
   const WarmstartConfig& warmstart = config.training.warmstart;
   if (!warmstart.trains()) return;
   const double updates =
-      warmstart.batch_size ? std::ceil(rows / static_cast<double>(*warmstart.batch_size)) : 1;
+      warmstart.member.batch_size ? std::ceil(rows / static_cast<double>(*warmstart.member.batch_size)) : 1;
   const double epoch =
       rows * size.flops_per_row / kFlopsPerSecond + updates * (d * 40 / kBytesPerSecond + kSecondsPerStep);
-  estimate.warmstart_seconds = rounds * static_cast<double>(warmstart.max_epochs) * epoch;
+  estimate.warmstart_seconds = rounds * static_cast<double>(warmstart.member.max_epochs) * epoch;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ DatasetOptions dataset_options(const Config& config) {
   options.normalize_with = !data.normalize                ? NormalizeWith::none
                            : data.normalize_with == "all" ? NormalizeWith::all
                                                           : NormalizeWith::train;
-  options.seed = static_cast<std::uint64_t>(config.rng);
+  options.seed = config.rng;
   if (data.datapoint_limit) options.max_rows = static_cast<std::size_t>(*data.datapoint_limit);
   return options;
 }
@@ -44,33 +44,8 @@ FcnSpec fcn_spec(const Config& config, std::size_t inputs) {
 }
 
 MemberOptions member_options(const Config& config) {
-  const WarmstartConfig& warmstart = config.training.warmstart;
-  const OptimizerConfig& optimizer = warmstart.optimizer_config;
-  MemberOptions options;
-  options.optimizer.kind = optimizer_kind(optimizer.name);
-  options.optimizer.weight_decay = optimizer.weight_decay;
-  options.optimizer.momentum = optimizer.momentum;
-  options.optimizer.nesterov = optimizer.nesterov;
-  options.optimizer.b1 = optimizer.b1;
-  options.optimizer.b2 = optimizer.b2;
-  options.optimizer.epsilon = optimizer.eps;
-  options.learning_rate.kind = learning_rate_kind(optimizer.lr_schedule);
-  options.learning_rate.learning_rate = optimizer.learning_rate;
-  options.learning_rate.init_value = optimizer.init_value;
-  options.learning_rate.peak_value = optimizer.peak_value;
-  options.learning_rate.end_value = optimizer.end_value;
-  options.learning_rate.exponent = optimizer.exponent;
-  options.learning_rate.warmup_steps = static_cast<std::uint64_t>(optimizer.warmup_steps);
-  options.learning_rate.decay_steps = static_cast<std::uint64_t>(optimizer.decay_steps);
-  options.learning_rate.transition_steps = static_cast<std::uint64_t>(optimizer.transition_steps);
-  options.max_epochs = static_cast<std::uint64_t>(warmstart.max_epochs);
-  options.batch_size.reset();
-  if (warmstart.batch_size) options.batch_size = static_cast<std::size_t>(*warmstart.batch_size);
-  options.patience.reset();
-  if (warmstart.patience) options.patience = static_cast<std::uint64_t>(*warmstart.patience);
-  options.keep = keep_epoch(warmstart.keep);
-  options.log_sigma = config.training.sampler.log_sigma_init;
-  options.seed = static_cast<std::uint64_t>(config.rng);
+  MemberOptions options = config.training.warmstart.member;
+  options.seed = config.rng;
   return options;
 }
 

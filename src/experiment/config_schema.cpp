@@ -20,8 +20,8 @@ const SamplerConfig& sampler(const Config& c) {
 const WarmstartConfig& warmstart(const Config& c) {
   return c.training.warmstart;
 }
-const OptimizerConfig& optimizer(const Config& c) {
-  return c.training.warmstart.optimizer_config;
+const MemberOptions& member(const Config& c) {
+  return c.training.warmstart.member;
 }
 
 /// The key of `training.sampler` goes with the samplers that name it.
@@ -83,28 +83,28 @@ const auto kNetworkFile =
               }};
 const auto kWarmstart = Condition{"warmstart.include", [](const Config& c) { return warmstart(c).include; }};
 const auto kTrains = Condition{"warmstart.include without warmstart_exp_dir or warmstart_files", trains};
-const auto kConstantRate = Condition{"lr_schedule constant", [](const Config& c) {
-                                       return trains(c) && optimizer(c).lr_schedule == "constant";
-                                     }};
-const auto kDecay =
-    Condition{"adamw, ivon", [](const Config& c) {
-                return trains(c) && (optimizer(c).name == "adamw" || optimizer(c).name == "ivon");
-              }};
-const auto kSgd = Condition{"sgd", [](const Config& c) { return trains(c) && optimizer(c).name == "sgd"; }};
-const auto kAdam =
-    Condition{"adam, adamw", [](const Config& c) {
-                return trains(c) && (optimizer(c).name == "adam" || optimizer(c).name == "adamw");
-              }};
-const auto kIvon =
-    Condition{"ivon", [](const Config& c) { return trains(c) && optimizer(c).name == "ivon"; }};
-const auto kScheduled = Condition{"lr_schedule linear, cosine_decay", [](const Config& c) {
-                                    return trains(c) && optimizer(c).lr_schedule != "constant";
-                                  }};
-const auto kLinearRate = Condition{
-    "lr_schedule linear", [](const Config& c) { return trains(c) && optimizer(c).lr_schedule == "linear"; }};
-const auto kCosineRate = Condition{"lr_schedule cosine_decay", [](const Config& c) {
-                                     return trains(c) && optimizer(c).lr_schedule == "cosine_decay";
-                                   }};
+/// Of members that are trained with one of these optimisers.
+Condition trained_by(const char* text, std::initializer_list<OptimizerKind> kinds) {
+  return {text, [kinds = std::vector(kinds)](const Config& c) {
+            return trains(c) &&
+                   std::find(kinds.begin(), kinds.end(), member(c).optimizer.kind) != kinds.end();
+          }};
+}
+Condition trained_along(const char* text, std::initializer_list<LearningRateKind> kinds) {
+  return {text, [kinds = std::vector(kinds)](const Config& c) {
+            return trains(c) &&
+                   std::find(kinds.begin(), kinds.end(), member(c).learning_rate.kind) != kinds.end();
+          }};
+}
+const auto kDecay = trained_by("adamw, ivon", {OptimizerKind::adamw});
+const auto kSgd = trained_by("sgd", {OptimizerKind::sgd});
+const auto kAdam = trained_by("adam, adamw", {OptimizerKind::adam, OptimizerKind::adamw});
+const auto kIvon = trained_by("ivon", {});
+const auto kConstantRate = trained_along("lr_schedule constant", {LearningRateKind::constant});
+const auto kScheduled = trained_along("lr_schedule linear, cosine_decay",
+                                      {LearningRateKind::linear, LearningRateKind::cosine_decay});
+const auto kLinearRate = trained_along("lr_schedule linear", {LearningRateKind::linear});
+const auto kCosineRate = trained_along("lr_schedule cosine_decay", {LearningRateKind::cosine_decay});
 
 const auto kStochastic =
     Condition{"all but mclmc", [](const Config& c) { return sampler(c).is_stochastic(); }};
@@ -387,88 +387,83 @@ std::vector<Key> warmstart_keys() {
       {"training.warmstart.include", SMILE_AT(training.warmstart.include),
        "train a deep ensemble first; false: chains start at draws of the prior"},
       {"training.warmstart.optimizer_config.name",
-       SMILE_AT(training.warmstart.optimizer_config.name),
-       "optimiser",
-       kTrains,
-       {},
-       {{"adamw"}, {"adam"}, {"sgd"}, {"ivon", "", false}}},
+       Member(SMILE_AT(training.warmstart.member.optimizer.kind)).and_unavailable({"ivon"}), "optimiser",
+       kTrains},
       {"training.warmstart.optimizer_config.parameters.learning_rate",
-       SMILE_AT(training.warmstart.optimizer_config.learning_rate), "learning rate", kConstantRate,
+       SMILE_AT(training.warmstart.member.learning_rate.learning_rate), "learning rate", kConstantRate,
        kPositive},
       {"training.warmstart.optimizer_config.parameters.weight_decay",
-       SMILE_AT(training.warmstart.optimizer_config.weight_decay), "decoupled weight decay", kDecay,
+       SMILE_AT(training.warmstart.member.optimizer.weight_decay), "decoupled weight decay", kDecay,
        kNotNegative},
       {"training.warmstart.optimizer_config.parameters.momentum",
-       SMILE_AT(training.warmstart.optimizer_config.momentum), "momentum", kSgd, kFraction},
+       SMILE_AT(training.warmstart.member.optimizer.momentum), "momentum", kSgd, kFraction},
       {"training.warmstart.optimizer_config.parameters.nesterov",
-       SMILE_AT(training.warmstart.optimizer_config.nesterov), "Nesterov's form of momentum", kSgd},
-      {"training.warmstart.optimizer_config.parameters.b1", SMILE_AT(training.warmstart.optimizer_config.b1),
+       SMILE_AT(training.warmstart.member.optimizer.nesterov), "Nesterov's form of momentum", kSgd},
+      {"training.warmstart.optimizer_config.parameters.b1", SMILE_AT(training.warmstart.member.optimizer.b1),
        "decay of the first moment", kAdam, kFraction},
-      {"training.warmstart.optimizer_config.parameters.b2", SMILE_AT(training.warmstart.optimizer_config.b2),
+      {"training.warmstart.optimizer_config.parameters.b2", SMILE_AT(training.warmstart.member.optimizer.b2),
        "decay of the second moment", kAdam, kFraction},
       {"training.warmstart.optimizer_config.parameters.eps",
-       SMILE_AT(training.warmstart.optimizer_config.eps), "added to the root of the second moment", kAdam,
+       SMILE_AT(training.warmstart.member.optimizer.epsilon), "added to the root of the second moment", kAdam,
        kPositive},
-      {"training.warmstart.optimizer_config.parameters.beta1",
-       SMILE_AT(training.warmstart.optimizer_config.beta1), "decay of the gradient", kIvon, kFraction},
-      {"training.warmstart.optimizer_config.parameters.beta2",
-       SMILE_AT(training.warmstart.optimizer_config.beta2), "decay of the Hessian", kIvon, kFraction},
-      {"training.warmstart.optimizer_config.parameters.h0", SMILE_AT(training.warmstart.optimizer_config.h0),
+      {"training.warmstart.optimizer_config.parameters.beta1", SMILE_AT(training.warmstart.ivon.beta1),
+       "decay of the gradient", kIvon, kFraction},
+      {"training.warmstart.optimizer_config.parameters.beta2", SMILE_AT(training.warmstart.ivon.beta2),
+       "decay of the Hessian", kIvon, kFraction},
+      {"training.warmstart.optimizer_config.parameters.h0", SMILE_AT(training.warmstart.ivon.h0),
        "Hessian at the start", kIvon, kPositive},
-      {"training.warmstart.optimizer_config.parameters.ess",
-       SMILE_AT(training.warmstart.optimizer_config.ess), "effective sample size", kIvon, kPositive},
+      {"training.warmstart.optimizer_config.parameters.ess", SMILE_AT(training.warmstart.ivon.ess),
+       "effective sample size", kIvon, kPositive},
       {"training.warmstart.optimizer_config.parameters.clip_radius",
-       SMILE_AT(training.warmstart.optimizer_config.clip_radius), "bound of the update", kIvon,
-       kPositiveOrInfinite},
+       SMILE_AT(training.warmstart.ivon.clip_radius), "bound of the update", kIvon, kPositiveOrInfinite},
       {"training.warmstart.optimizer_config.parameters.rescale_lr",
-       SMILE_AT(training.warmstart.optimizer_config.rescale_lr), "rescale the rate by h0 + weight_decay",
-       kIvon},
+       SMILE_AT(training.warmstart.ivon.rescale_lr), "rescale the rate by h0 + weight_decay", kIvon},
       {"training.warmstart.optimizer_config.parameters.num_mc_samples",
-       SMILE_AT(training.warmstart.optimizer_config.num_mc_samples), "draws a step", kIvon, at_least(0)},
+       SMILE_AT(training.warmstart.ivon.num_mc_samples), "draws a step", kIvon, at_least(0)},
       {.path = "training.warmstart.optimizer_config.lr_schedule",
-       .member = SMILE_AT(training.warmstart.optimizer_config.lr_schedule),
+       .member = Member(SMILE_AT(training.warmstart.member.learning_rate.kind))
+                     .and_unavailable({"cosine", "cosine_warmup"}),
        .doc = "learning-rate schedule",
        .when = kTrains,
-       .choices =
-           {{"constant"}, {"linear"}, {"cosine_decay"}, {"cosine", "", false}, {"cosine_warmup", "", false}},
        .null_word = "constant"},
       {"training.warmstart.optimizer_config.lr_schedule_parameters.init_value",
-       SMILE_AT(training.warmstart.optimizer_config.init_value), "rate at the start", kScheduled,
+       SMILE_AT(training.warmstart.member.learning_rate.init_value), "rate at the start", kScheduled,
        kNotNegative},
       {"training.warmstart.optimizer_config.lr_schedule_parameters.peak_value",
-       SMILE_AT(training.warmstart.optimizer_config.peak_value), "rate at the end of the warm-up",
+       SMILE_AT(training.warmstart.member.learning_rate.peak_value), "rate at the end of the warm-up",
        kCosineRate, kPositive},
       {"training.warmstart.optimizer_config.lr_schedule_parameters.end_value",
-       SMILE_AT(training.warmstart.optimizer_config.end_value), "rate at the end", kScheduled, kNotNegative},
+       SMILE_AT(training.warmstart.member.learning_rate.end_value), "rate at the end", kScheduled,
+       kNotNegative},
       {"training.warmstart.optimizer_config.lr_schedule_parameters.warmup_steps",
-       SMILE_AT(training.warmstart.optimizer_config.warmup_steps), "updates from init_value to peak_value",
-       kCosineRate, at_least(0)},
+       SMILE_AT(training.warmstart.member.learning_rate.warmup_steps),
+       "updates from init_value to peak_value", kCosineRate, at_least(0)},
       {"training.warmstart.optimizer_config.lr_schedule_parameters.decay_steps",
-       SMILE_AT(training.warmstart.optimizer_config.decay_steps), "update at which end_value is reached",
+       SMILE_AT(training.warmstart.member.learning_rate.decay_steps), "update at which end_value is reached",
        kCosineRate, at_least(1)},
       {"training.warmstart.optimizer_config.lr_schedule_parameters.transition_steps",
-       SMILE_AT(training.warmstart.optimizer_config.transition_steps), "updates from init_value to end_value",
-       kLinearRate, at_least(1)},
+       SMILE_AT(training.warmstart.member.learning_rate.transition_steps),
+       "updates from init_value to end_value", kLinearRate, at_least(1)},
       {"training.warmstart.optimizer_config.lr_schedule_parameters.exponent",
-       SMILE_AT(training.warmstart.optimizer_config.exponent), "power of the cosine", kCosineRate, kPositive},
+       SMILE_AT(training.warmstart.member.learning_rate.exponent), "power of the cosine", kCosineRate,
+       kPositive},
       {"training.warmstart.warmstart_exp_dir", SMILE_AT(training.warmstart.warmstart_exp_dir),
        "run directory whose members are taken; null: train", kWarmstart},
       {"training.warmstart.warmstart_files", SMILE_AT(training.warmstart.warmstart_files),
        "TorchScript files whose parameters the chains start from, in turn; null: train", kNetworkFile},
-      {"training.warmstart.max_epochs", SMILE_AT(training.warmstart.max_epochs), "epochs at most", kTrains,
-       at_least(1)},
-      {"training.warmstart.batch_size", SMILE_AT(training.warmstart.batch_size), "rows a batch; null: all",
+      {"training.warmstart.max_epochs", SMILE_AT(training.warmstart.member.max_epochs), "epochs at most",
        kTrains, at_least(1)},
-      {"training.warmstart.patience", SMILE_AT(training.warmstart.patience),
+      {"training.warmstart.batch_size", SMILE_AT(training.warmstart.member.batch_size),
+       "rows a batch; null: all", kTrains, at_least(1)},
+      {"training.warmstart.patience", SMILE_AT(training.warmstart.member.patience),
        "stop a member after so many epochs without a better validation loss; null: never", kTrains,
        at_least(1)},
       {"training.warmstart.permutation_warmstart", SMILE_AT(training.warmstart.permutation_warmstart),
        "start the chains at copies of one member with hidden units permuted", kWarmstart},
       {.path = "training.warmstart.keep",
-       .member = SMILE_AT(training.warmstart.keep),
+       .member = SMILE_AT(training.warmstart.member.keep),
        .doc = "epoch that a member keeps",
        .when = kTrains,
-       .choices = {{"best"}, {"last"}},
        .authors = "last"},
 
   };
@@ -603,7 +598,7 @@ std::vector<Key> sampler_keys() {
        .null_word = "absolute",
        .authors = "absolute"},
       {.path = "training.sampler.log_sigma_init",
-       .member = SMILE_AT(training.sampler.log_sigma_init),
+       .member = SMILE_AT(training.warmstart.member.log_sigma),
        .doc = "start of log σ: the warm start's validation residuals, or 0",
        .when = kMeanRegression,
        .authors = "zero"},

@@ -38,7 +38,7 @@ struct Experiment {
   RunLengths lengths;
   std::vector<std::string> warnings;
 
-  std::uint64_t seed() const { return std::uint64_t(config.rng); }
+  std::uint64_t seed() const { return config.rng; }
   std::size_t dimension() const { return layout.size(); }
   std::size_t member_dimension() const { return network->layout().size(); }
   std::size_t chains() const { return std::size_t(config.training.sampler.n_chains); }

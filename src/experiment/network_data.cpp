@@ -39,7 +39,7 @@ ImageOptions image_options(const Config& config) {
   options.train_fraction = data.train_split;
   options.valid_fraction = data.valid_split;
   options.test_fraction = data.test_split;
-  options.seed = std::uint64_t(config.rng);
+  options.seed = config.rng;
   if (data.datapoint_limit) options.max_rows = std::size_t(*data.datapoint_limit);
   return options;
 }

@@ -283,7 +283,7 @@ std::uint64_t warmstart_updates(const Experiment& e, const fs::path& folder) {
   std::string line;
   std::getline(in, line);
   while (std::getline(in, line)) ++epochs;
-  const auto batch = e.config.training.warmstart.batch_size;
+  const auto batch = e.config.training.warmstart.member.batch_size;
   const double rows = double(e.observations());
   return epochs * std::uint64_t(batch ? std::ceil(rows / double(*batch)) : 1.0);
 }

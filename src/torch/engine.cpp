@@ -146,7 +146,7 @@ class TorchEngine final : public NetworkEngine {
     const auto& own = dynamic_cast<const deep::TorchNetwork&>(network);
     if (own.data().device().is_cpu()) return std::nullopt;  // the host's fused passes are faster
     return deep::make_device_chain(config.training.sampler, own, frozen, member, std::move(prior), lengths,
-                                   std::uint64_t(config.rng), chain);
+                                   config.rng, chain);
   }
 
   std::string why_one_thread() const override {

@@ -28,13 +28,6 @@ double progress(std::uint64_t update, std::uint64_t steps) {
 
 }  // namespace
 
-LearningRateKind learning_rate_kind(const std::string& name) {
-  if (name == "constant") return LearningRateKind::constant;
-  if (name == "linear") return LearningRateKind::linear;
-  if (name == "cosine_decay") return LearningRateKind::cosine_decay;
-  throw Error("lr_schedule", "'" + name + "' is not a schedule", "choose constant, linear or cosine_decay");
-}
-
 void LearningRateSchedule::validate() const {
   if (kind == LearningRateKind::constant) {
     check(learning_rate > 0 && std::isfinite(learning_rate), "learning_rate", learning_rate,

@@ -8,12 +8,6 @@
 
 namespace smile {
 
-KeepEpoch keep_epoch(const std::string& name) {
-  if (name == "best") return KeepEpoch::best;
-  if (name == "last") return KeepEpoch::last;
-  throw Error("warmstart.keep", "'" + name + "' is not an epoch to keep", "choose best or last");
-}
-
 void MemberOptions::validate() const {
   optimizer.validate();
   learning_rate.validate();

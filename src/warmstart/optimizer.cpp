@@ -22,13 +22,6 @@ bool is_fraction(double x) {
 
 }  // namespace
 
-OptimizerKind optimizer_kind(const std::string& name) {
-  if (name == "sgd") return OptimizerKind::sgd;
-  if (name == "adam") return OptimizerKind::adam;
-  if (name == "adamw") return OptimizerKind::adamw;
-  throw Error("optimizer", "'" + name + "' is not an optimiser", "choose sgd, adam or adamw");
-}
-
 void OptimizerOptions::validate() const {
   check(weight_decay >= 0 && std::isfinite(weight_decay), "weight_decay", weight_decay, "of at least 0");
   check(is_fraction(momentum), "momentum", momentum, "in [0, 1)");

@@ -83,42 +83,25 @@ struct ModelConfig {
   Activation activation_kind() const;
 };
 
-/// `training.warmstart.optimizer_config:`. A value that is null does not apply to the chosen optimiser or
-/// schedule.
-struct OptimizerConfig {
-  std::string name = "adamw";  ///< sgd, adam, adamw (ivon: not available)
-  double learning_rate = 0.01;
-  double weight_decay = 0.005;
-  double momentum = 0.0;                    ///< sgd
-  bool nesterov = false;                    ///< sgd
-  double b1 = 0.9, b2 = 0.999, eps = 1e-8;  ///< adam, adamw
-  /// ivon
+/// Keys of the authors' files for an optimiser that this build does not have.
+struct IvonConfig {
   double beta1 = 0.9, beta2 = 0.999, h0 = 1.0, ess = 100.0,
          clip_radius = std::numeric_limits<double>::infinity();
   bool rescale_lr = true;
   std::int64_t num_mc_samples = 1;
-
-  std::string lr_schedule =
-      "constant";  ///< constant, linear, cosine_decay (cosine, cosine_warmup: not available)
-  /// linear: init_value → end_value over transition_steps, then constant.
-  /// cosine_decay: init_value → peak_value linearly over warmup_steps, then to end_value by step decay_steps
-  /// (which counts the warm-up), cosine to the power `exponent`. Steps are optimiser updates.
-  double init_value = 0.0, peak_value = 0.01, end_value = 0.0, exponent = 1.0;
-  std::int64_t warmup_steps = 0, decay_steps = 1, transition_steps = 1;
 };
 
 /// `training.warmstart:`
 struct WarmstartConfig {
   bool include = true;  ///< false: chains start from draws of the prior
-  OptimizerConfig optimizer_config;
+  /// How a member is trained, and where its log σ starts (`training.sampler.log_sigma_init`); the seed is
+  /// `rng`.
+  MemberOptions member;
+  IvonConfig ivon;
   std::optional<std::string> warmstart_exp_dir;  ///< take the members of an earlier run
   /// TorchScript files whose parameters the chains start from, in turn.
   std::optional<std::vector<std::string>> warmstart_files;
-  std::int64_t max_epochs = 200;
-  std::optional<std::int64_t> batch_size = 64;  ///< null: all rows
-  std::optional<std::int64_t> patience = 10;    ///< epochs without improvement; null: no early stopping
   bool permutation_warmstart = false;
-  std::string keep = "best";  ///< best, last
 
   /// Whether the run trains its members itself.
   bool trains() const { return include && !warmstart_exp_dir && !warmstart_files; }
@@ -165,9 +148,8 @@ struct SamplerConfig {
   std::vector<std::string> params_frozen;
   BatchMode batches = BatchMode::even;
   LikelihoodScale likelihood_scale = LikelihoodScale::exact;
-  double max_nonfinite_fraction = 0.5;                     ///< over 100 steps
-  LogSigmaStart log_sigma_init = LogSigmaStart::residual;  ///< mean_regr
-  double desired_energy_var = 1.0;  ///< known for the authors' files; no sampler uses it
+  double max_nonfinite_fraction = 0.5;  ///< over 100 steps
+  double desired_energy_var = 1.0;      ///< known for the authors' files; no sampler uses it
   std::int64_t n_integration_steps = 1;
 
   GradientStepOptions step;  ///< of every sampler: guard, step size, schedules; temperature where it has one
@@ -238,7 +220,7 @@ struct Config {
   DataConfig data;
   ModelConfig model;
   TrainingConfig training;
-  std::int64_t rng = 42;  ///< seed, ≥ 0
+  std::uint64_t rng = 42;  ///< seed, ≥ 0
   bool logging = true;
   std::string logging_level = "INFO";  ///< DEBUG, INFO, WARNING, ERROR, CRITICAL
   std::vector<std::string> evaluations{"PredPerf", "Lppd", "Calibration", "Crhat", "Ess", "ChainVar"};

@@ -4,13 +4,18 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+
+#include "smile/named.hpp"
 
 namespace smile {
 
 enum class LearningRateKind { constant, linear, cosine_decay };
-/// "constant", "linear", "cosine_decay". @throws Error that lists them
-LearningRateKind learning_rate_kind(const std::string& name);
+template <>
+struct Named<LearningRateKind> {
+  static constexpr Alternative<LearningRateKind> all[] = {{LearningRateKind::constant, "constant"},
+                                                          {LearningRateKind::linear, "linear"},
+                                                          {LearningRateKind::cosine_decay, "cosine_decay"}};
+};
 
 /// η(t) for the updates t = 0, 1, …
 ///
@@ -24,11 +29,11 @@ LearningRateKind learning_rate_kind(const std::string& name);
 /// init_value = 0 moves nothing.
 struct LearningRateSchedule {
   LearningRateKind kind = LearningRateKind::constant;
-  double learning_rate = 0.01;                           ///< > 0; constant
-  double init_value = 0, peak_value = 0, end_value = 0;  ///< ≥ 0, peak_value > 0; linear, cosine_decay
-  double exponent = 1;                                   ///< > 0; cosine_decay
-  std::uint64_t warmup_steps = 0, decay_steps = 1;       ///< warmup_steps < decay_steps; cosine_decay
-  std::uint64_t transition_steps = 1;                    ///< ≥ 1; linear
+  double learning_rate = 0.01;                              ///< > 0; constant
+  double init_value = 0, peak_value = 0.01, end_value = 0;  ///< ≥ 0, peak_value > 0; linear, cosine_decay
+  double exponent = 1;                                      ///< > 0; cosine_decay
+  std::uint64_t warmup_steps = 0, decay_steps = 1;          ///< warmup_steps < decay_steps; cosine_decay
+  std::uint64_t transition_steps = 1;                       ///< ≥ 1; linear
 
   /// @throws Error for a value out of its range
   void validate() const;

@@ -30,8 +30,10 @@ enum class KeepEpoch {
   best,  ///< those of the epoch with the smallest validation loss
   last,  ///< those of the last epoch, as the authors do
 };
-/// "best", "last". @throws Error that lists them
-KeepEpoch keep_epoch(const std::string& name);
+template <>
+struct Named<KeepEpoch> {
+  static constexpr Alternative<KeepEpoch> all[] = {{KeepEpoch::best, "best"}, {KeepEpoch::last, "last"}};
+};
 
 /// Where log σ of `mean_regr` starts.
 enum class LogSigmaStart {
@@ -47,8 +49,8 @@ struct Named<LogSigmaStart> {
 struct MemberOptions {
   OptimizerOptions optimizer{};
   LearningRateSchedule learning_rate{};
-  std::uint64_t max_epochs = 200;              ///< ≥ 1
-  std::optional<std::size_t> batch_size = 64;  ///< ≥ 1; none: all rows
+  std::uint64_t max_epochs = 200;                ///< ≥ 1
+  std::optional<std::uint64_t> batch_size = 64;  ///< ≥ 1; none: all rows
   BatchMode batches = BatchMode::keep;
   std::optional<std::uint64_t> patience = 10;  ///< epochs, ≥ 1; none: no early stopping
   KeepEpoch keep = KeepEpoch::best;

@@ -4,15 +4,18 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "smile/kernels/host_vector.hpp"
+#include "smile/named.hpp"
 
 namespace smile {
 
 enum class OptimizerKind { sgd, adam, adamw };
-/// "sgd", "adam", "adamw". @throws Error that lists them
-OptimizerKind optimizer_kind(const std::string& name);
+template <>
+struct Named<OptimizerKind> {
+  static constexpr Alternative<OptimizerKind> all[] = {
+      {OptimizerKind::adamw, "adamw"}, {OptimizerKind::adam, "adam"}, {OptimizerKind::sgd, "sgd"}};
+};
 
 /// With g the gradient of the loss, η the learning rate and t = 1, 2, … the number of the update:
 ///

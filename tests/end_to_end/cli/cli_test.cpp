@@ -127,7 +127,7 @@ TEST_F(Program, CheckPrintsAConfigurationThatReadsBack) {
   EXPECT_EQ(std::count(checked.err.begin(), checked.err.end(), '\n'), 1) << checked.err;
   EXPECT_EQ(checked.err.rfind("warning: --set: training.sampler.mdecay has no effect", 0), 0u) << checked.err;
   const Config config = parse_config(checked.out, "checked.yaml");
-  EXPECT_EQ(config.rng, 7);
+  EXPECT_EQ(config.rng, 7u);
   EXPECT_EQ(config.training.sampler.n_chains, 2);
   // 6 features: 6·4 + 4 + 4 + 1 and log σ.
   EXPECT_NE(checked.out.find("# dimension: 34 parameters"), std::string::npos) << checked.out;

@@ -148,11 +148,11 @@ evaluation_args:
   EXPECT_EQ(sampler.step.warmup_schedule.kind, ScheduleKind::constant);
   EXPECT_EQ(sampler.prior_config.values(), (PriorValues{{"loc", 0.5}, {"scale", 2.0}}));
   const WarmstartConfig& warmstart = config.training.warmstart;
-  EXPECT_EQ(warmstart.optimizer_config.lr_schedule, "cosine_decay");
-  EXPECT_EQ(warmstart.optimizer_config.peak_value, 0.002);
-  EXPECT_EQ(warmstart.optimizer_config.decay_steps, 250);
-  EXPECT_FALSE(warmstart.patience.has_value());
-  EXPECT_EQ(config.rng, 7);
+  EXPECT_EQ(warmstart.member.learning_rate.kind, LearningRateKind::cosine_decay);
+  EXPECT_EQ(warmstart.member.learning_rate.peak_value, 0.002);
+  EXPECT_EQ(warmstart.member.learning_rate.decay_steps, 250u);
+  EXPECT_FALSE(warmstart.member.patience.has_value());
+  EXPECT_EQ(config.rng, 7u);
   EXPECT_EQ(config.evaluations, (std::vector<std::string>{"PredPerf", "Calibration"}));
   EXPECT_EQ(config.evaluation_args.nominal_coverages, (std::vector<double>{0.8, 0.9}));
   EXPECT_EQ(config.evaluation_args.pred_sampling_factor, 2);
@@ -256,11 +256,11 @@ TEST(Config, CompatGivesTheAuthorsValuesUnlessAKeyIsGiven) {
   EXPECT_EQ(sampler.microcanonical.reset_gradient, ResetGradient::stale);
   EXPECT_EQ(sampler.preconditioner.centre, Centre::authors);
   EXPECT_FALSE(sampler.preconditioner_floor.has_value());
-  EXPECT_EQ(sampler.log_sigma_init, LogSigmaStart::zero);
+  EXPECT_EQ(authors.training.warmstart.member.log_sigma, LogSigmaStart::zero);
   EXPECT_EQ(sampler.step.guard.policy, NonFinitePolicy::authors);
   EXPECT_EQ(authors.data.normalize_with, "all");
   EXPECT_EQ(authors.evaluation_args.evaluate_rows, "whole-batches");
-  EXPECT_EQ(authors.training.warmstart.keep, "last");
+  EXPECT_EQ(authors.training.warmstart.member.keep, KeepEpoch::last);
   EXPECT_EQ(authors.model.gpt_block, "authors");
   EXPECT_EQ(sampler.batches, BatchMode::keep);
   EXPECT_TRUE(sampler.microcanonical.tuner.outlier_clip);
@@ -316,7 +316,7 @@ TEST(Config, SettingsComeAfterTheFileAndTheLastOneWins) {
       kData + "rng: 3\n", "a.yaml",
       {parse_setting("rng=4"), parse_setting("training.sampler.step_size=0.5"), parse_setting("rng=5"),
        parse_setting("model.hidden_structure=[8, 1]"), parse_setting("data.path=b=c.csv")});
-  EXPECT_EQ(config.rng, 5);
+  EXPECT_EQ(config.rng, 5u);
   EXPECT_EQ(config.training.sampler.step.step_size, 0.5);
   EXPECT_EQ(config.model.hidden_structure, (std::vector<std::int64_t>{8, 1}));
   EXPECT_EQ(config.data.path, "b=c.csv");
@@ -350,7 +350,7 @@ TEST(Config, SettingsAreCheckedLikeTheFile) {
 /// Members that are read from files are not trained: no epoch of theirs is cut, no learning rate asked for.
 TEST(Config, MembersFromFilesAreNotTrained) {
   Config config = with_sampler("name: psmile, batch_size: 10");
-  config.training.warmstart.batch_size = 5000;
+  config.training.warmstart.member.batch_size = 5000;
   config.given["training.warmstart.batch_size"] = "a.yaml:9";
   EXPECT_THROW(fit_to_data(config, 100), Error);
   config.training.warmstart.warmstart_files = {"net.pt"};
@@ -409,7 +409,7 @@ TEST(Config, FitsToTheData) {
   Config by_default = with_sampler("name: psmile");
   fit_to_data(by_default, 40);
   EXPECT_FALSE(by_default.training.sampler.batch_size.has_value());
-  EXPECT_FALSE(by_default.training.warmstart.batch_size.has_value());
+  EXPECT_FALSE(by_default.training.warmstart.member.batch_size.has_value());
   Config turning = with_sampler("name: psmile-auto, batch_size: 80");
   EXPECT_THROW(fit_to_data(turning, 100), Error);
   EXPECT_NO_THROW(fit_to_data(turning, 160));

@@ -47,7 +47,7 @@ rng: [1, 2, 3]
   const Config config = at(points[11]);
   EXPECT_EQ(config.training.sampler.step.step_size, 0.001);
   EXPECT_EQ(config.data.path, "data/energy.data");
-  EXPECT_EQ(config.rng, 3);
+  EXPECT_EQ(config.rng, 3u);
   EXPECT_EQ(config.place("rng"), "sweep.yaml:6: rng");
 }
 

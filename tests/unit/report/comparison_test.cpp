@@ -8,8 +8,8 @@
 namespace smile::report {
 namespace {
 
-RunFiles run(const std::string& sampler, std::int64_t seed, double lppd, double rmse, double step_size = 1e-3,
-             const std::string& data = "data/airfoil.data") {
+RunFiles run(const std::string& sampler, std::uint64_t seed, double lppd, double rmse,
+             double step_size = 1e-3, const std::string& data = "data/airfoil.data") {
   RunFiles f;
   f.config.data.path = data;
   f.config.data.task = "mean_regr";

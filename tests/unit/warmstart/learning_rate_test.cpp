@@ -56,15 +56,15 @@ TEST(LearningRate, values_out_of_range_are_refused) {
         LearningRateSchedule{.kind = Kind::linear},
         LearningRateSchedule{.kind = Kind::linear, .init_value = 1, .transition_steps = 0},
         LearningRateSchedule{.kind = Kind::linear, .init_value = 1, .end_value = -1},
-        LearningRateSchedule{.kind = Kind::cosine_decay, .decay_steps = 5},
+        LearningRateSchedule{.kind = Kind::cosine_decay, .peak_value = 0, .decay_steps = 5},
         LearningRateSchedule{.kind = Kind::cosine_decay, .peak_value = 1, .exponent = 0},
         LearningRateSchedule{
             .kind = Kind::cosine_decay, .peak_value = 1, .warmup_steps = 5, .decay_steps = 5}})
     EXPECT_THROW(schedule.validate(), Error);
   LearningRateSchedule{.kind = Kind::cosine_decay, .peak_value = 1, .warmup_steps = 4, .decay_steps = 5}
       .validate();
-  EXPECT_EQ(learning_rate_kind("cosine_decay"), Kind::cosine_decay);
-  EXPECT_THROW(learning_rate_kind("cosine"), Error);
+  EXPECT_EQ(parse_name<LearningRateKind>("cosine_decay"), Kind::cosine_decay);
+  EXPECT_FALSE(parse_name<LearningRateKind>("cosine"));
 }
 
 }  // namespace
