@@ -18,19 +18,6 @@ constexpr std::uint64_t kTraceRows = 2000;
 constexpr std::uint64_t kWindow = 1000;    // steps of one row of the monitors
 constexpr std::uint64_t kLookAround = 16;  // steps between two looks at the clock
 
-constexpr std::string_view kTraceHeader =
-    "step,phase,log_density,energy_change,step_size,refused,cause,refused_so_far,gradient_norm,turn_angle,"
-    "probability,gamma_shape,gamma_scale\n";
-constexpr std::string_view kMonitorHeader =
-    "step,phase,step_size,turn_angle,gradient_rms,implied_decoherence_length,position_norm2_per_dim,"
-    "same_batch_energy_variance_per_dim,training_log_likelihood,refused,nonfinite,"
-    "velocity_correlation_1,velocity_correlation_16,velocity_correlation_256,"
-    "gamma_shape,gamma_scale,kolmogorov_distance\n";
-
-/// Refusals are counted from the first step of sampling.
-constexpr std::string_view kDrawsHeader =
-    "step,log_density,energy_change,step_size,gradient_norm,refused_so_far,nonfinite_so_far\n";
-
 /// Length of a file's first lines, or of the whole file where there are fewer.
 std::uint64_t bytes_of_lines(const std::filesystem::path& path, std::uint64_t lines) {
   std::ifstream in(path, std::ios::binary);
@@ -44,11 +31,6 @@ std::uint64_t bytes_of_lines(const std::filesystem::path& path, std::uint64_t li
     bytes += i;
   }
   return bytes;
-}
-
-/// A number of a CSV cell; an empty cell where the quantity does not apply.
-std::string cell(double value) {
-  return std::isnan(value) ? std::string() : fmt::format("{:.8g}", value);
 }
 
 const char* phase_of(bool warmup) {
@@ -96,12 +78,14 @@ void ChainRunner::begin(std::optional<Checkpoint> checkpoint) {
     if (options_.keep_warmup)
       warmup_draws_ = DrawsWriter::create(warmup_draws_path(directory, chain), d, options_.draws);
   }
-  trace_.emplace(trace_path(directory, chain), checkpoint ? checkpoint->trace_bytes : 0, kTraceHeader);
+  trace_.emplace(trace_path(directory, chain), checkpoint ? checkpoint->trace_bytes : 0,
+                 header_line<StepRow>());
   monitor_.emplace(monitor_path(directory, chain), checkpoint ? checkpoint->monitor_bytes : 0,
-                   kMonitorHeader);
+                   header_line<WindowRow>());
   draws_trace_.emplace(
       draws_trace_path(directory, chain),
-      checkpoint ? bytes_of_lines(draws_trace_path(directory, chain), record_.stored + 1) : 0, kDrawsHeader);
+      checkpoint ? bytes_of_lines(draws_trace_path(directory, chain), record_.stored + 1) : 0,
+      header_line<DrawRow>());
   for (const auto* file : {&*trace_, &*monitor_})
     if (!file->remark().empty()) remarks_.push_back(file->remark());
   trace_interval_ = std::max<std::uint64_t>(1, (record_.total_steps + kTraceRows - 1) / kTraceRows);
@@ -154,9 +138,8 @@ void ChainRunner::store(const StepReport& report, std::uint64_t t) {
     }
     record_.draws_crc32 = crc32_of(std::as_bytes(draw), record_.draws_crc32);
     const StepSums& sums = record_.monitor.sampling;
-    draws_trace_->append(fmt::format("{},{},{},{},{},{},{}\n", t, cell(report.log_density),
-                                     cell(report.energy_change), cell(report.step_size),
-                                     cell(report.gradient_norm), sums.refused(), sums.nonfinite()));
+    draws_trace_->append(line_of(DrawRow{t, report.log_density, report.energy_change, report.step_size,
+                                         report.gradient_norm, sums.refused(), sums.nonfinite()}));
   } else if (warmup_draws_ && is_stored(t - 1, options_.thinning, report.exploring)) {
     warmup_draws_->append(chain_.position().span());
   }
@@ -164,12 +147,20 @@ void ChainRunner::store(const StepReport& report, std::uint64_t t) {
 
 void ChainRunner::trace(const StepReport& report, std::uint64_t t) {
   const auto& monitor = record_.monitor;
-  trace_->append(fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{}\n", t, phase_of(t <= record_.warmup_steps),
-      cell(report.log_density), cell(report.energy_change), cell(report.step_size), report.accepted() ? 0 : 1,
-      report.accepted() ? "" : name_of(report.refusal), monitor.warmup.refused() + monitor.sampling.refused(),
-      cell(report.gradient_norm), cell(report.turn_angle), cell(report.probability), cell(report.gamma_shape),
-      cell(report.gamma_scale)));
+  StepRow row;
+  row.step = t;
+  row.phase = phase_of(t <= record_.warmup_steps);
+  row.log_density = report.log_density;
+  row.energy_change = report.energy_change;
+  row.step_size = report.step_size;
+  if (!report.accepted()) row.refused = 1, row.cause = name_of(report.refusal);
+  row.refused_so_far = monitor.warmup.refused() + monitor.sampling.refused();
+  row.gradient_norm = report.gradient_norm;
+  row.turn_angle = report.turn_angle;
+  row.probability = report.probability;
+  row.gamma_shape = report.gamma_shape;
+  row.gamma_scale = report.gamma_scale;
+  trace_->append(line_of(row));
 }
 
 void ChainRunner::close_window(std::uint64_t t) {
@@ -181,13 +172,25 @@ void ChainRunner::close_window(std::uint64_t t) {
     monitor.training_log_likelihood = chain_.setup().training_log_likelihood(position);
   const StepSums& window = monitor.window;
   const auto& kept = velocity_.correlations;
-  monitor_->append(fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", t, phase_of(t <= record_.warmup_steps),
-      cell(window.mean_step_size()), cell(window.mean_turn_angle()), cell(window.gradient_rms(d)),
-      cell(window.implied_decoherence_length()), cell(monitor.squared_norm_per_dim),
-      cell(window.same_batch_energy_variance(d)), cell(monitor.training_log_likelihood), window.refused(),
-      window.nonfinite(), cell(kept[0]), cell(kept[1]), cell(kept[2]), cell(monitor.gamma_shape),
-      cell(monitor.gamma_scale), cell(monitor.window_energy.kolmogorov_distance())));
+  WindowRow row;
+  row.step = t;
+  row.phase = phase_of(t <= record_.warmup_steps);
+  row.step_size = window.mean_step_size();
+  row.turn_angle = window.mean_turn_angle();
+  row.gradient_rms = window.gradient_rms(d);
+  row.implied_decoherence_length = window.implied_decoherence_length();
+  row.position_norm2_per_dim = monitor.squared_norm_per_dim;
+  row.same_batch_energy_variance_per_dim = window.same_batch_energy_variance(d);
+  row.training_log_likelihood = monitor.training_log_likelihood;
+  row.refused = window.refused();
+  row.nonfinite = window.nonfinite();
+  row.velocity_correlation_1 = kept[0];
+  row.velocity_correlation_16 = kept[1];
+  row.velocity_correlation_256 = kept[2];
+  row.gamma_shape = monitor.gamma_shape;
+  row.gamma_scale = monitor.gamma_scale;
+  row.kolmogorov_distance = monitor.window_energy.kolmogorov_distance();
+  monitor_->append(line_of(row));
   monitor.window = {};
   monitor.window_energy = {};
   for (double& correlation : velocity_.correlations) correlation = StepReport::kNone;

@@ -1,7 +1,5 @@
 #include "smile/ensemble/ensemble_runner.hpp"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <cmath>
 #include <mutex>
@@ -145,25 +143,6 @@ class Pool {
 
 }  // namespace
 
-fs::path draws_path(const fs::path& directory, std::uint32_t chain) {
-  return directory / "samples" / fmt::format("chain-{:02}.npy", chain);
-}
-fs::path warmup_draws_path(const fs::path& directory, std::uint32_t chain) {
-  return directory / "samples" / fmt::format("warmup-{:02}.npy", chain);
-}
-fs::path trace_path(const fs::path& directory, std::uint32_t chain) {
-  return directory / "trace" / fmt::format("chain-{:02}.csv", chain);
-}
-fs::path draws_trace_path(const fs::path& directory, std::uint32_t chain) {
-  return directory / "trace" / fmt::format("chain-{:02}-draws.csv", chain);
-}
-fs::path monitor_path(const fs::path& directory, std::uint32_t chain) {
-  return directory / "trace" / fmt::format("chain-{:02}-monitor.csv", chain);
-}
-fs::path checkpoint_path(const fs::path& directory, std::uint32_t chain) {
-  return directory / "checkpoint" / fmt::format("chain-{:02}.bin", chain);
-}
-
 std::optional<ChainRecord> read_chain_record(const fs::path& directory, std::uint32_t chain) {
   try {
     std::string remark;
@@ -178,7 +157,7 @@ std::optional<ChainRecord> read_chain_record(const fs::path& directory, std::uin
 std::vector<ChainRecord> run_ensemble(const EnsembleOptions& options,
                                       const std::function<ChainSetup(std::uint32_t chain)>& make_chain) {
   if (options.chains.empty()) return {};
-  for (const char* folder : {"samples", "trace", "checkpoint"}) {
+  for (const char* folder : {kDrawsFolder, kTraceFolder, kCheckpointFolder}) {
     std::error_code failure;
     fs::create_directories(options.directory / folder, failure);
     if (failure)

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -10,6 +9,7 @@
 #include "ensemble/checkpoint.hpp"
 #include "experiment/chain_report.hpp"
 #include "experiment/energy_windows.hpp"
+#include "run/json_file.hpp"
 #include "smile/adaptation/energy_tuner.hpp"
 #include "smile/data/dataset.hpp"
 #include "smile/ensemble/draw_check.hpp"
@@ -17,6 +17,7 @@
 #include "smile/experiment/config.hpp"
 #include "smile/experiment/run_access.hpp"
 #include "smile/experiment/run_inspection.hpp"
+#include "smile/run/run_paths.hpp"
 
 namespace smile {
 namespace diagnosis {
@@ -37,29 +38,24 @@ using diagnosis::RunEvidence;
 using nlohmann::json;
 constexpr double kNone = ChainDiagnosis::kNone;
 
-json json_of(const fs::path& path) {
-  std::ifstream in(path);
-  return json::parse(in, nullptr, false);
-}
-
 RunEvidence evidence_of(const RunFacts& facts) {
+  const RunPaths paths(facts.path);
   RunEvidence run;
   run.run = facts.path;
-  const Config config = load_config((facts.path / "config.yaml").string());
+  const Config config = load_config(paths.config().string());
   run.sampler = config.training.sampler;
   run.resume = facts.resume_command();
   try {
-    const DatasetInfo info = load_dataset_info(facts.path / "dataset_splits.npz");
+    const DatasetInfo info = load_dataset_info(paths.data());
     run.rows = experiment::training_rows_of(info, config.data.normalize);
     run.nothing_learned = experiment::nothing_learned(info, config.data.normalize);
   } catch (const Error&) {
     // Then nothing is said per row.
   }
-  const fs::path eval = facts.path / "eval";
-  run.diagnostics = json_of(eval / "diagnostics.json");
-  run.chains = json_of(eval / "chains.json");
-  run.metrics = json_of(eval / "metrics.json");
-  run.sampling = json_of(eval / "sampling.json");
+  run.diagnostics = run::read_json(paths.diagnostics());
+  run.chains = run::read_json(paths.chains());
+  run.metrics = run::read_json(paths.metrics());
+  run.sampling = run::read_json(paths.sampling_metrics());
   return run;
 }
 

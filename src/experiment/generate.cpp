@@ -12,6 +12,7 @@
 #include "smile/error.hpp"
 #include "smile/experiment/network_engine.hpp"
 #include "smile/experiment/run_access.hpp"
+#include "smile/run/run_paths.hpp"
 
 namespace smile {
 namespace {
@@ -70,8 +71,8 @@ std::string generate_text(const std::string& run, const GenerateOptions& options
   if (!(options.temperature > 0))
     throw Error("--temperature", std::to_string(options.temperature) + " is not positive",
                 "give a number above 0, 1 for the model's own distribution");
-  Config config = load_config((path / "config.yaml").string());
-  const DatasetInfo info = load_dataset_info(path / "dataset_splits.npz");
+  Config config = load_config(RunPaths(path).config().string());
+  const DatasetInfo info = load_dataset_info(RunPaths(path).data());
   if (!info.text || config.task() != Task::multilabel)
     throw Error(run, "the run is of no language model", "give a run with data_type: text");
   const NetworkEngine* engine = require_network_engine(run, "the language model " + config.model.model);

@@ -5,18 +5,18 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "run/json_file.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
+#include "smile/run/run_paths.hpp"
 
 namespace smile::experiment {
 namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kFile = "progress.json";
 constexpr auto kPause = std::chrono::seconds(1);
 
 ordered_json number(double value) {
@@ -94,8 +94,7 @@ std::vector<std::string> describe(const Progress& progress) {
 }
 
 std::optional<LiveProgress> read_progress(const std::filesystem::path& run) {
-  std::ifstream in(run / kFile);
-  const ordered_json text = ordered_json::parse(in, nullptr, false);
+  const ordered_json text = run::read_json(RunPaths(run).progress());
   if (!text.is_object() || !text.contains("phases") || !text.contains("chains")) return std::nullopt;
   try {
     LiveProgress out;
@@ -166,7 +165,7 @@ void LiveStatus::write(const Progress& progress) const noexcept {
     for (const auto& phase : phases_) text["phases"].push_back(json_of(phase));
     text["chains"] = ordered_json::array();
     for (const auto& chain : progress.chains) text["chains"].push_back(json_of(chain));
-    write_file_atomically(directory_.path() / kFile, text.dump(1) + "\n");
+    write_file_atomically(RunPaths(directory_.path()).progress(), text.dump(1) + "\n");
   } catch (...) {
     // A full disk shows where it matters: at the draws and checkpoints.
   }

@@ -10,14 +10,15 @@
 #include <optional>
 #include <vector>
 
+#include "run/json_file.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
+#include "smile/run/run_paths.hpp"
 
 namespace smile::experiment {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr const char* kFile = "network.json";
 
 /// CRC-32 of the file a network comes from; nothing where it comes from none.
 std::optional<std::uint32_t> checksum_of(const Config& config) {
@@ -34,8 +35,7 @@ std::optional<std::uint32_t> checksum_of(const Config& config) {
 }
 
 nlohmann::json read_record(const fs::path& run) {
-  std::ifstream in(run / kFile);
-  return nlohmann::json::parse(in, nullptr, false);
+  return run::read_json(RunPaths(run).network());
 }
 
 std::optional<ParameterLayout> layout_of(const nlohmann::json& list) {
@@ -66,8 +66,7 @@ std::string layout_json(const ParameterLayout& layout) {
 }
 
 ParameterLayout read_layout(const fs::path& path) {
-  std::ifstream in(path);
-  const auto layout = layout_of(nlohmann::json::parse(in, nullptr, false));
+  const auto layout = layout_of(run::read_json(path));
   if (!layout)
     throw Error(path.string(), "cannot be read as the list of a run's parameters",
                 "let the run go on with --resume, which writes the file where it is missing", ErrorKind::run);
@@ -76,9 +75,9 @@ ParameterLayout read_layout(const fs::path& path) {
 
 void write_network_record(const fs::path& run, const Config& config, const Network& network) {
   const auto checksum = checksum_of(config);
-  write_file_atomically(
-      run / kFile, fmt::format("{{\"file_crc32\": {}, \"parameters\": {}}}\n",
-                               checksum ? std::to_string(*checksum) : "null", layout_json(network.layout())));
+  write_file_atomically(RunPaths(run).network(), fmt::format("{{\"file_crc32\": {}, \"parameters\": {}}}\n",
+                                                             checksum ? std::to_string(*checksum) : "null",
+                                                             layout_json(network.layout())));
 }
 
 ParameterLayout recorded_layout(const fs::path& run) {
@@ -86,7 +85,7 @@ ParameterLayout recorded_layout(const fs::path& run) {
   const auto layout =
       record.is_object() && record.contains("parameters") ? layout_of(record["parameters"]) : std::nullopt;
   if (!layout)
-    throw Error((run / kFile).string(), "cannot be read as the record of a run's network",
+    throw Error((RunPaths(run).network()).string(), "cannot be read as the record of a run's network",
                 "let the run go on with --resume, which writes the file where it is missing", ErrorKind::run);
   return *layout;
 }
@@ -102,7 +101,7 @@ void check_same_network_file(const fs::path& run, const Config& config) {
 }
 
 void check_same_network(const fs::path& run, const Config& config, const Network& network) {
-  if (!fs::exists(run / kFile)) return;
+  if (!fs::exists(RunPaths(run).network())) return;
   check_same_network_file(run, config);
   const ParameterLayout before = recorded_layout(run);
   const auto& now = network.layout().groups;

@@ -13,6 +13,7 @@
 #include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/run_inspection.hpp"
+#include "smile/run/run_paths.hpp"
 
 namespace smile {
 namespace {
@@ -33,17 +34,17 @@ fs::path resumed_path(const Config& config, const RunOptions& options) {
 }
 
 void check_same(const fs::path& run, const Config& config) {
-  const Config before = load_config((run / "config.yaml").string());
+  const Config before = load_config(RunPaths(run).config().string());
   const std::string difference = first_difference(before, config);
   if (!difference.empty())
-    throw Error((run / "config.yaml").string(),
+    throw Error(RunPaths(run).config().string(),
                 "the run was started with another configuration: " + difference,
                 "resume with the same configuration, or start a new run");
 }
 
 /// The data may have changed on the disk since the run began.
 void check_same_data(const fs::path& run, const Experiment& e) {
-  const fs::path path = run / "dataset_splits.npz";
+  const fs::path path = RunPaths(run).data();
   if (!fs::exists(path)) return;
   const DatasetInfo before = load_dataset_info(path);
   if (before.text && e.info.text && before.text->vocabulary != e.info.text->vocabulary)
@@ -66,7 +67,7 @@ void check_same_data(const fs::path& run, const Experiment& e) {
 
 /// parameters.json: what a draw is made of. network.json: what the network is made of, and its file.
 void write_parameters(const fs::path& run, const Experiment& e) {
-  write_file_atomically(run / "parameters.json", layout_json(e.layout) + "\n");
+  write_file_atomically(RunPaths(run).parameters(), layout_json(e.layout) + "\n");
   write_network_record(run, e.config, *e.network);
 }
 
@@ -80,7 +81,7 @@ class Run {
       if (caller) caller(progress);
     };
     summary_.directory = directory.path().string();
-    summary_.samples_directory = (directory.path() / "samples").string();
+    summary_.samples_directory = RunPaths(directory.path()).samples().string();
     summary_.warnings = e.warnings;
   }
 
@@ -176,9 +177,9 @@ RunSummary run_experiment(const Config& config, const RunOptions& given) {
     check_same_data(path, e);
     check_same_network(path, e.config, *e.network);
     directory.log("resumed");
-    if (!fs::exists(path / "dataset_splits.npz")) save_dataset_info(e.info, path / "dataset_splits.npz");
-    if (!fs::exists(path / "parameters.json") || !fs::exists(path / "network.json"))
-      write_parameters(path, e);
+    const RunPaths paths(path);
+    if (!fs::exists(paths.data())) save_dataset_info(e.info, paths.data());
+    if (!fs::exists(paths.parameters()) || !fs::exists(paths.network())) write_parameters(path, e);
     return Run(e, directory, options).go(false);
   }
   const fs::path path = options.out.empty() ? new_run_path(config) : fs::path(options.out);
@@ -186,7 +187,7 @@ RunSummary run_experiment(const Config& config, const RunOptions& given) {
   RunDirectory directory = RunDirectory::create(path, &config);
   directory.write_state({"running", "preparation", ""});
   directory.write_config(e.config);
-  save_dataset_info(e.info, path / "dataset_splits.npz");
+  save_dataset_info(e.info, RunPaths(path).data());
   write_parameters(path, e);
   directory.log(fmt::format("started; plan: {:.1f} MB of memory, {:.1f} MB on disk", plan.memory_bytes / 1e6,
                             plan.disk_bytes / 1e6));
@@ -196,7 +197,7 @@ RunSummary run_experiment(const Config& config, const RunOptions& given) {
 RunSummary evaluate_run(const std::string& directory, const RunOptions& options) {
   inspect_run(directory);
   RunDirectory run = RunDirectory::open(directory);
-  const Experiment e = experiment::prepare(load_config((run.path() / "config.yaml").string()));
+  const Experiment e = experiment::prepare(load_config(RunPaths(run.path()).config().string()));
   check_same_data(run.path(), e);
   check_same_network(run.path(), e.config, *e.network);
   return Run(e, run, options).go(true);

@@ -20,6 +20,7 @@
 #include "smile/evaluation/ranking.hpp"
 #include "smile/evaluation/regression.hpp"
 #include "smile/experiment/diagnosis.hpp"
+#include "smile/run/run_paths.hpp"
 
 namespace smile::experiment {
 namespace {
@@ -59,7 +60,7 @@ struct Evaluation {
   MetricTable table;
   std::vector<std::string> warnings;
 
-  fs::path file(const char* name) const { return directory.path() / "eval" / name; }
+  RunPaths paths() const { return RunPaths(directory.path()); }
   RegressionOptions regression() const {
     RegressionOptions regression;
     regression.target_scale = e.info.normalisation.target_sd;
@@ -195,7 +196,7 @@ void evaluate_members(Evaluation& evaluation, const std::vector<HostVector<float
     }
     for (std::size_t i = 0; i < chainwise.size(); ++i) scores[i].start_lppd = chainwise[i];
   }
-  write_file_atomically(evaluation.file("ensemble_initialization.json"), json + "\n");
+  write_file_atomically(evaluation.paths().member_metrics(), json + "\n");
 }
 
 /// Predictions of the first test rows, kept of every draw to be diagnosed as parameters are.
@@ -291,7 +292,7 @@ std::optional<QuantityDiagnostics> diagnose_log_density(const Evaluation& evalua
     const std::vector<NamedArray> arrays{
         {"log_prior", NpyArray(shape, std::span<const double>(densities->log_prior))},
         {"log_likelihood", NpyArray(shape, std::span<const double>(densities->log_likelihood))}};
-    write_npz(evaluation.file("log_densities.npz"), arrays);
+    write_npz(evaluation.paths().log_densities(), arrays);
   }
   std::vector<double> sum(densities->log_prior);
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += densities->log_likelihood[i];
@@ -325,7 +326,7 @@ bool diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, 
   out["parameters"] = ordered_json::parse(to_json(of_parameters));
   out["predictions"] = ordered_json::parse(to_json(of_predictions));
   out["quantities"] = ordered_json::parse(to_json(std::span<const QuantityDiagnostics>(quantities)));
-  write_file_atomically(evaluation.file("diagnostics.json"), out.dump(1) + "\n");
+  write_file_atomically(evaluation.paths().diagnostics(), out.dump(1) + "\n");
   return true;
 }
 
@@ -346,7 +347,7 @@ void evaluate_orderings(const Evaluation& evaluation, Predictive& predictive, st
   const std::vector<NamedArray> arrays{
       {"order", NpyArray({orderings, chains}, std::span<const std::int64_t>(orders))},
       {"lppd", NpyArray({orderings, chains}, std::span<const double>(lppd))}};
-  write_npz(evaluation.file("lppd_orderings.npz"), arrays);
+  write_npz(evaluation.paths().orderings(), arrays);
 }
 
 /// Scores of rows that should be higher out of distribution, in nats.   @shape [rows] each
@@ -414,7 +415,7 @@ void evaluate_out_of_distribution(Evaluation& evaluation, const PredictionRows& 
   compare("OOD AUROC of mutual information", "mutual_information", inside.mutual_information,
           outside.mutual_information);
   compare("OOD AUROC of log-density", "surprise", inside.surprise, outside.surprise);
-  write_npz(evaluation.file("ood.npz"), arrays);
+  write_npz(evaluation.paths().out_of_distribution(), arrays);
 }
 
 void write_arrays(Evaluation& evaluation, Predictive& predictive, const LppdMetrics& lppd) {
@@ -441,7 +442,7 @@ void write_arrays(Evaluation& evaluation, Predictive& predictive, const LppdMetr
   put("running_lppd", {lppd.running.lppd.size()}, lppd.running.lppd);
   const std::vector<std::int64_t> samples(lppd.running.samples.begin(), lppd.running.samples.end());
   arrays.push_back({"running_samples", NpyArray({samples.size()}, std::span<const std::int64_t>(samples))});
-  write_npz(evaluation.file("predictions.npz"), arrays);
+  write_npz(evaluation.paths().predictions(), arrays);
 }
 
 void warn_of_nonfinite(Evaluation& evaluation, const std::optional<PredictionPlace>& place,
@@ -471,8 +472,8 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
   std::vector<NpyAppender> outputs_of;
   if (wants(wanted, "PredSaver"))
     for (const auto& chain : chains)
-      outputs_of.push_back(NpyAppender::create(
-          evaluation.file(fmt::format("outputs-{:02}.npy", chain.chain).c_str()), e.test.rows * e.outputs()));
+      outputs_of.push_back(
+          NpyAppender::create(evaluation.paths().outputs(chain.chain), e.test.rows * e.outputs()));
 
   PhaseProgress progress(evaluation.options.on_progress, "evaluation", "draws");
   const bool all = for_each_prediction(
@@ -496,7 +497,7 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
     const auto m = predictive.regression().metrics();
     put_regression(m, set);
     warn_of_nonfinite(evaluation, m.nonfinite, chains);
-    write_file_atomically(evaluation.file("sampling.json"), to_json(m) + "\n");
+    write_file_atomically(evaluation.paths().sampling_metrics(), to_json(m) + "\n");
     write_arrays(evaluation, predictive, m.lppd);
     lppd = m.lppd.chainwise;
     rmse = m.chainwise_rmse;
@@ -504,7 +505,7 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
     const auto m = predictive.classification().metrics();
     put_classification(m, set);
     warn_of_nonfinite(evaluation, m.nonfinite, chains);
-    write_file_atomically(evaluation.file("sampling.json"), to_json(m, true) + "\n");
+    write_file_atomically(evaluation.paths().sampling_metrics(), to_json(m, true) + "\n");
     write_arrays(evaluation, predictive, m.lppd);
     lppd = m.lppd.chainwise;
   }
@@ -539,13 +540,13 @@ void write_summary(const Evaluation& evaluation, const RunSummary& summary) {
                               {"ensemble_initialization", number(row.ensemble)},
                               {"sampling", number(row.sampling)}});
   out["warnings"] = summary.warnings;
-  write_file_atomically(evaluation.file("metrics.json"), out.dump(2) + "\n");
+  write_file_atomically(evaluation.paths().metrics(), out.dump(2) + "\n");
 }
 
 /// Adds the verdicts to eval/diagnostics.json, from the files that are there by now.
 RunDiagnosis write_diagnosis(const Evaluation& evaluation) {
   using nlohmann::ordered_json;
-  const fs::path path = evaluation.file("diagnostics.json");
+  const fs::path path = evaluation.paths().diagnostics();
   std::ifstream in(path);
   ordered_json out = ordered_json::parse(in, nullptr, false);
   if (!out.is_object()) out = ordered_json::object();
@@ -562,7 +563,7 @@ bool evaluate(const Experiment& e, const RunDirectory& directory, const RunOptio
               RunSummary& summary) {
   Evaluation evaluation{e, directory, options, {}, {}};
   std::error_code failure;
-  fs::create_directories(directory.path() / "eval", failure);
+  fs::create_directories(RunPaths(directory.path()).evaluation(), failure);
   if (failure)
     throw Error(directory.path().string(), "cannot make the folder eval (" + failure.message() + ")",
                 "choose a folder you may write to", ErrorKind::run);
@@ -585,7 +586,7 @@ bool evaluate(const Experiment& e, const RunDirectory& directory, const RunOptio
         fmt::format("chain {} is incomplete ({} of {} steps)", record.chain, record.step,
                     record.total_steps > 0 ? record.total_steps : plan.warmup_steps + plan.sampling_steps));
   }
-  write_file_atomically(evaluation.file("chains.json"), chains_json(records, scores));
+  write_file_atomically(evaluation.paths().chains(), chains_json(records, scores));
   summary.metrics = evaluation.table.rows;
   write_summary(evaluation, summary);  // which the diagnosis reads
   const RunDiagnosis diagnosis = write_diagnosis(evaluation);

@@ -18,6 +18,7 @@
 #include "smile/evaluation/mixture.hpp"
 #include "smile/experiment/config_options.hpp"
 #include "smile/experiment/predict.hpp"
+#include "smile/run/run_paths.hpp"
 #include "smile/statistics/summaries.hpp"
 #include "smile/targets/task_likelihood.hpp"
 
@@ -279,7 +280,7 @@ void check_quantiles(const std::vector<double>& quantiles) {
 fs::path output_path(const StoredRun& run, const PredictOptions& options, PredictionFormat format) {
   fs::path path = options.out;
   if (path.empty()) {
-    path = run.path / "predictions.csv";
+    path = RunPaths(run.path).new_predictions();
     for (const auto& [name, known] : kFormats)
       if (known == format) path.replace_extension(name);
   }

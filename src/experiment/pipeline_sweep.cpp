@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "experiment/experiment.hpp"
+#include "run/json_file.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/pipeline.hpp"
 #include "smile/experiment/run_directory.hpp"
 #include "smile/experiment/sweep.hpp"
+#include "smile/run/run_paths.hpp"
 
 namespace smile {
 namespace {
@@ -29,15 +30,14 @@ double number(const ordered_json& value) {
 
 /// The summary of a finished run, from its eval/metrics.json.
 RunSummary read_summary(const fs::path& run) {
-  const fs::path path = run / "eval" / "metrics.json";
-  std::ifstream in(path);
-  const ordered_json text = ordered_json::parse(in, nullptr, false);
+  const fs::path path = RunPaths(run).metrics();
+  const ordered_json text = run::read_json(path);
   if (!text.is_object() || !text.contains("metrics"))
     throw Error(path.string(), "cannot be read as the metrics of a run",
                 "evaluate the run anew with smile evaluate", ErrorKind::run);
   RunSummary summary;
   summary.directory = run.string();
-  summary.samples_directory = (run / "samples").string();
+  summary.samples_directory = RunPaths(run).samples().string();
   summary.draws = text.value("draws", std::size_t{0});
   summary.chains = text.value("chains", std::size_t{0});
   summary.failed_chains = text.value("failed_chains", std::size_t{0});
@@ -48,7 +48,7 @@ RunSummary read_summary(const fs::path& run) {
 
 void check_same(const fs::path& run, const Config& config) {
   const std::string difference =
-      first_difference(load_config((run / "config.yaml").string()), experiment::prepare(config).config);
+      first_difference(load_config(RunPaths(run).config().string()), experiment::prepare(config).config);
   if (!difference.empty())
     throw Error(run.string(), "this point of the sweep was run with another configuration: " + difference,
                 "give the sweep another experiment_name, or remove the folder");
@@ -145,7 +145,7 @@ SweepSummary run_sweep(const std::string& config_file, const std::vector<Setting
         options.on_message(fmt::format("point {} of {}: {}", i + 1, points.size(), points[i].name));
       RunOptions own = options;
       own.out = run.string();
-      own.resume = fs::exists(run / "config.yaml");
+      own.resume = RunPaths(run).is_run();
       try {
         entry.summary = run_experiment(configs[i], own);
       } catch (const Error& error) {

@@ -17,6 +17,8 @@
 #include "smile/experiment/config_options.hpp"
 #include "smile/experiment/sampler_factory.hpp"
 #include "smile/experiment/tune.hpp"
+#include "smile/run/epoch_rows.hpp"
+#include "smile/run/run_paths.hpp"
 #include "smile/statistics/summaries.hpp"
 
 namespace smile {
@@ -65,19 +67,10 @@ Config tunable(Config config, std::vector<std::string>& remarks) {
 
 /// The last learning rate that a member of the folder was trained with.
 std::optional<double> last_learning_rate(const fs::path& folder) {
-  std::ifstream in(folder / "warmstart" / "metrics.csv");
-  std::string line, last;
-  while (std::getline(in, line))
-    if (line.starts_with("0,")) last = line;  // of member 0
-  std::istringstream cells(last);
-  std::string cell;
-  for (int column = 0; column < 4; ++column)
-    if (!std::getline(cells, cell, ',')) return std::nullopt;
-  try {
-    return std::stod(cell);
-  } catch (const std::exception&) {
-    return std::nullopt;
-  }
+  std::optional<double> last;
+  for (const EpochReport& epoch : read_rows<EpochReport>(RunPaths(folder).epochs()))
+    if (epoch.member == 0) last = epoch.learning_rate;
+  return last;
 }
 
 void find_centre(const Experiment& e, const fs::path& folder, const TuneOptions& options,
@@ -278,11 +271,7 @@ std::uint64_t round_units(std::size_t count, bool refine) {
 }
 
 std::uint64_t warmstart_updates(const Experiment& e, const fs::path& folder) {
-  std::ifstream in(folder / "warmstart" / "metrics.csv");
-  std::uint64_t epochs = 0;
-  std::string line;
-  std::getline(in, line);
-  while (std::getline(in, line)) ++epochs;
+  const std::uint64_t epochs = read_rows<EpochReport>(RunPaths(folder).epochs()).size();
   const auto batch = e.config.training.warmstart.member.batch_size;
   const double rows = double(e.observations());
   return epochs * std::uint64_t(batch ? std::ceil(rows / double(*batch)) : 1.0);
@@ -413,7 +402,7 @@ TuneSummary tune_step_size(const Config& given, const TuneOptions& options) {
   summary.run_gradients = std::uint64_t(double(summary.gradients) / double(steps) *
                                         double(tuned.training.sampler.n_chains) * double(run_steps));
   summary.directory = folder.string();
-  summary.table = (folder / "steps.csv").string();
+  summary.table = RunPaths(folder).tried_steps().string();
   write_file_atomically(summary.table, csv_of(summary));
   if (order.empty())
     throw Error(
@@ -436,7 +425,7 @@ TuneSummary tune_step_size(const Config& given, const TuneOptions& options) {
   // Three digits say all that a search like this can.
   result.training.sampler.step.step_size = std::stod(fmt::format("{:.3g}", summary.step_size));
   summary.step_size = result.training.sampler.step.step_size;
-  summary.config = (folder / "tuned.yaml").string();
+  summary.config = RunPaths(folder).tuned().string();
   write_file_atomically(summary.config,
                         "# Written by smile tune: " + summary.reason + ".\n" + to_yaml(result));
   directory.log("chosen: " + summary.reason);

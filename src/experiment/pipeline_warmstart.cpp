@@ -15,6 +15,8 @@
 #include "smile/data/npy.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/config_options.hpp"
+#include "smile/run/epoch_rows.hpp"
+#include "smile/run/run_paths.hpp"
 #include "smile/warmstart/member.hpp"
 #include "smile/warmstart/permuted_copies.hpp"
 
@@ -24,42 +26,24 @@ namespace {
 namespace fs = std::filesystem;
 using Vector = HostVector<float>;
 
-fs::path member_path(const fs::path& run, std::size_t member) {
-  return run / "warmstart" / fmt::format("member-{:02}.npy", member);
-}
-fs::path epochs_path(const fs::path& run, std::size_t member) {
-  return run / "warmstart" / fmt::format("member-{:02}.csv", member);
-}
-
 void write_member(const fs::path& run, std::size_t member, const Vector& position) {
-  write_npy(member_path(run, member), {position.size()}, position.span());
+  write_npy(RunPaths(run).member(member), {position.size()}, position.span());
 }
-
-std::string cell(double value) {
-  return std::isnan(value) ? std::string() : fmt::format("{:.8g}", value);
-}
-
-constexpr std::string_view kEpochHeader = "member,epoch,attempt,learning_rate,train_loss,valid_loss\n";
 
 /// One file a member, so that a resumed run still has the epochs of members that were done.
 void write_epochs(const fs::path& run, std::size_t member, const MemberResult& result) {
-  std::string text(kEpochHeader);
-  for (const EpochReport& epoch : result.epochs)
-    text += fmt::format("{},{},{},{},{},{}\n", epoch.member, epoch.epoch, epoch.attempt,
-                        cell(epoch.learning_rate), cell(epoch.train_loss), cell(epoch.valid_loss));
-  write_file_atomically(epochs_path(run, member), text);
+  std::string text = header_line<EpochReport>();
+  for (const EpochReport& epoch : result.epochs) text += line_of(epoch);
+  write_file_atomically(RunPaths(run).member_epochs(member), text);
 }
 
 /// warmstart/metrics.csv: all epochs of all members.
 void join_epochs(const fs::path& run, std::size_t members) {
-  std::string text(kEpochHeader);
-  for (std::size_t i = 0; i < members; ++i) {
-    std::ifstream in(epochs_path(run, i));
-    std::string line;
-    std::getline(in, line);
-    while (std::getline(in, line)) text += line + "\n";
-  }
-  write_file_atomically(run / "warmstart" / "metrics.csv", text);
+  std::string text = header_line<EpochReport>();
+  for (std::size_t i = 0; i < members; ++i)
+    for (const EpochReport& epoch : read_rows<EpochReport>(RunPaths(run).member_epochs(i)))
+      text += line_of(epoch);
+  write_file_atomically(RunPaths(run).epochs(), text);
 }
 
 Vector read_member(const fs::path& path, std::size_t dimension) {
@@ -86,8 +70,8 @@ void train(const Experiment& e, const RunDirectory& directory, const RunOptions&
   const auto stopping = [&] { return aborted.load() || (options.stop && options.stop->load()); };
 
   const auto body = [&](std::size_t i) {
-    if (fs::exists(member_path(run, i))) {
-      start.members[i] = read_member(member_path(run, i), e.member_dimension());
+    if (fs::exists(RunPaths(run).member(i))) {
+      start.members[i] = read_member(RunPaths(run).member(i), e.member_dimension());
       done[i] = total[i] = 0;
       return;
     }
@@ -128,11 +112,11 @@ void train(const Experiment& e, const RunDirectory& directory, const RunOptions&
 std::vector<Vector> read_members(const fs::path& run, std::size_t count, std::size_t dimension) {
   std::vector<Vector> members;
   for (std::size_t i = 0; i < count; ++i) {
-    if (!fs::exists(member_path(run, i)))
+    if (!fs::exists(RunPaths(run).member(i)))
       throw Error(run.string(),
                   fmt::format("there is no member {} in its warmstart folder, and {} are needed", i, count),
                   "give a run with as many members, or lower training.sampler.n_chains");
-    members.push_back(read_member(member_path(run, i), dimension));
+    members.push_back(read_member(RunPaths(run).member(i), dimension));
   }
   return members;
 }
@@ -145,7 +129,7 @@ WarmStart warm_start(const Experiment& e, const RunDirectory& directory, const R
   WarmStart start;
   start.members.resize(count);
   std::error_code failure;
-  fs::create_directories(directory.path() / "warmstart", failure);
+  fs::create_directories(RunPaths(directory.path()).warmstart(), failure);
   if (failure)
     throw Error(directory.path().string(), "cannot make the folder warmstart (" + failure.message() + ")",
                 "choose a folder you may write to", ErrorKind::run);
@@ -163,15 +147,15 @@ WarmStart warm_start(const Experiment& e, const RunDirectory& directory, const R
   } else if (config.warmstart_exp_dir) {
     // A resumed run has its own copies, which the other run, changed or gone by now, does not overrule.
     bool copied = true;
-    for (std::size_t i = 0; i < own; ++i) copied = copied && fs::exists(member_path(directory.path(), i));
+    for (std::size_t i = 0; i < own; ++i) copied = copied && fs::exists(RunPaths(directory.path()).member(i));
     auto members = read_members(copied ? directory.path() : fs::path(*config.warmstart_exp_dir), own,
                                 e.member_dimension());
     std::move(members.begin(), members.end(), start.members.begin());
   } else if (config.warmstart_files) {
     const auto& files = *config.warmstart_files;
     for (std::size_t i = 0; i < own; ++i)
-      start.members[i] = fs::exists(member_path(directory.path(), i))
-                             ? read_member(member_path(directory.path(), i), e.member_dimension())
+      start.members[i] = fs::exists(RunPaths(directory.path()).member(i))
+                             ? read_member(RunPaths(directory.path()).member(i), e.member_dimension())
                              : network_engine()->read_parameters(files[i % files.size()], *e.network);
   } else {
     train(e, directory, options, own, start);
@@ -183,7 +167,8 @@ WarmStart warm_start(const Experiment& e, const RunDirectory& directory, const R
   for (std::size_t i = own; i < count; ++i)
     start.members[i] = permute_hidden_units(e.spec, start.members[0], e.seed(), std::uint32_t(i));
   for (std::size_t i = 0; i < count; ++i)
-    if (!fs::exists(member_path(directory.path(), i))) write_member(directory.path(), i, start.members[i]);
+    if (!fs::exists(RunPaths(directory.path()).member(i)))
+      write_member(directory.path(), i, start.members[i]);
   return start;
 }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -17,6 +16,7 @@
 #include "smile/error.hpp"
 #include "smile/experiment/config.hpp"
 #include "smile/experiment/run_directory.hpp"
+#include "smile/run/run_paths.hpp"
 
 namespace smile {
 namespace {
@@ -28,7 +28,7 @@ std::vector<std::string> runs_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored))
-    if (fs::exists(entry.path() / "config.yaml", ignored)) names.push_back(entry.path().filename().string());
+    if (RunPaths(entry.path()).is_run()) names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -48,10 +48,8 @@ std::vector<std::string> runs_in(const fs::path& folder) {
 /// The version that wrote the run: from status.json, else from the first line of config.yaml; empty where
 /// neither says.
 std::string version_of(const fs::path& run) {
-  std::ifstream status(run / "status.json");
-  const auto json = nlohmann::json::parse(status, nullptr, false);
-  if (json.is_object() && json.contains("version") && json["version"].is_string()) return json["version"];
-  std::ifstream config(run / "config.yaml");
+  if (const auto state = read_run_state(run); state && !state->version.empty()) return state->version;
+  std::ifstream config(RunPaths(run).config());
   std::string line;
   std::getline(config, line);
   constexpr std::string_view kBefore = " of smile ";
@@ -90,7 +88,7 @@ void require_known_run(const fs::path& run) {
     throw Error(run.string(), "there is no such run directory", "give the folder of a run");
   if (!fs::is_directory(run, ignored))
     throw Error(run.string(), "is a file, not a run directory", "give the folder of a run");
-  if (!fs::exists(run / "config.yaml", ignored)) not_a_run(run);
+  if (!RunPaths(run).is_run()) not_a_run(run);
   const std::string version = version_of(run), ours = provenance::version();
   if (version.empty())
     throw Error(run.string(), "the run does not say which version of smile wrote it",
@@ -103,7 +101,7 @@ void require_known_run(const fs::path& run) {
 }
 
 std::string run_writer(const fs::path& run) {
-  std::ifstream in(run / "lock");
+  std::ifstream in(RunPaths(run).lock());
   long pid = 0;
   std::string host;
   if (!(in >> pid >> host)) return {};
@@ -125,7 +123,7 @@ RunProgress run_progress(const fs::path& run) {
   RunProgress progress;
   if (const auto state = read_run_state(run))
     progress.status = state->status, progress.phase = state->phase, progress.reason = state->reason;
-  const Config config = load_config((run / "config.yaml").string());
+  const Config config = load_config(RunPaths(run).config().string());
   progress.chains = std::size_t(config.training.sampler.n_chains);
   for (std::size_t i = 0; i < progress.chains; ++i) {
     const auto record = read_chain_record(run, std::uint32_t(i));
@@ -153,7 +151,7 @@ void require_complete(const fs::path& run, const std::string& use_anyway) {
   std::string why = progress.status == "running" ? "its process has gone" : progress.reason;
   if (!why.empty()) there += " (" + why + ")";
   const std::string again = fmt::format("let it go on with `smile run {} --out {} --resume`",
-                                        (run / "config.yaml").string(), run.string());
+                                        RunPaths(run).config().string(), run.string());
   throw Error(run.string(), "the run is incomplete: " + there,
               use_anyway.empty() || progress.draws == 0
                   ? again

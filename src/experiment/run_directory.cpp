@@ -16,9 +16,11 @@
 
 #include "experiment/config_schema.hpp"
 #include "experiment/provenance.hpp"
+#include "run/json_file.hpp"
 #include "run/output_guard.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
+#include "smile/run/run_paths.hpp"
 
 namespace smile {
 namespace {
@@ -57,25 +59,24 @@ RunDirectory::RunDirectory(RunDirectory&& other) noexcept
 RunDirectory::~RunDirectory() {
   if (lock_descriptor_ < 0) return;
   std::error_code ignored;
-  fs::remove(path_ / "lock", ignored);
+  fs::remove(RunPaths(path_).lock(), ignored);
   ::close(lock_descriptor_);
 }
 
 RunDirectory RunDirectory::create(const fs::path& path, const Config* config) {
   std::error_code why;
-  if (!fs::exists(path / "config.yaml", why)) {
+  if (!RunPaths(path).is_run()) {
     OutputGuard guard;
     if (config) guard.reads(*config);
-    guard.check(path / "config.yaml");
+    guard.check(RunPaths(path).config());
   }
   fs::create_directories(path, why);
   if (why) cannot_make(path, why);
-  if (fs::exists(path / "config.yaml"))
+  if (RunPaths(path).is_run())
     throw Error(path.string(), "there is a run already", "go on with it by --resume, or give another --out");
   // What a process leaves that was killed before it wrote config.yaml does not count.
   for (const auto& entry : fs::directory_iterator(path, why)) {
-    const std::string name = entry.path().filename();
-    if (name != "lock" && !name.starts_with("status.json") && !name.starts_with("config.yaml"))
+    if (!is_left_of_a_new_run(entry.path().filename()))
       throw Error(path.string(), "the folder is not empty", "give an empty or a new folder with --out");
   }
   if (why) cannot_make(path, why);
@@ -87,7 +88,7 @@ RunDirectory RunDirectory::create(const fs::path& path, const Config* config) {
 RunDirectory RunDirectory::open(const fs::path& path) {
   if (!fs::is_directory(path))
     throw Error(path.string(), "there is no such run directory", "give the folder of a run");
-  if (!fs::exists(path / "config.yaml"))
+  if (!RunPaths(path).is_run())
     throw Error(path.string(), "the folder holds no run (no config.yaml)", "give the folder of a run");
   RunDirectory directory(path);
   directory.lock();
@@ -100,7 +101,7 @@ RunDirectory RunDirectory::open(const fs::path& path) {
 }
 
 void RunDirectory::lock() {
-  const fs::path file = path_ / "lock";
+  const fs::path file = RunPaths(path_).lock();
   // The kernel's lock ends with its process, so a file left behind by a dead one on this host does not count;
   // one that names another host does, since not every shared file system passes the kernel's lock on.
   for (int attempt = 0; attempt < 10; ++attempt) {
@@ -140,7 +141,7 @@ void RunDirectory::lock() {
 }
 
 void RunDirectory::write_config(const Config& config) const {
-  write_file_atomically(path_ / "config.yaml", provenance::comment() + to_yaml(config));
+  write_file_atomically(RunPaths(path_).config(), provenance::comment() + to_yaml(config));
 }
 
 void RunDirectory::write_state(const RunState& state) const {
@@ -148,12 +149,12 @@ void RunDirectory::write_state(const RunState& state) const {
                      {"reason", state.reason},          {"time", local_time("%Y-%m-%dT%H:%M:%S%z")},
                      {"host", provenance::host_name()}, {"pid", ::getpid()},
                      {"version", provenance::version()}};
-  write_file_atomically(path_ / "status.json", text.dump(2) + "\n");
+  write_file_atomically(RunPaths(path_).state(), text.dump(2) + "\n");
 }
 
 void RunDirectory::log(const std::string& line) const noexcept {
   try {
-    std::ofstream out(path_ / "run.log", std::ios::app);
+    std::ofstream out(RunPaths(path_).log(), std::ios::app);
     out << local_time("%Y-%m-%d %H:%M:%S ") << line << '\n';
   } catch (...) {
     // A log that cannot be written must not end a run; what matters goes to files that are checked.
@@ -161,10 +162,12 @@ void RunDirectory::log(const std::string& line) const noexcept {
 }
 
 std::optional<RunState> read_run_state(const fs::path& path) {
-  std::ifstream in(path / "status.json");
-  const json text = json::parse(in, nullptr, false);
+  const json text = run::read_json(RunPaths(path).state());
   if (!text.is_object()) return std::nullopt;
-  return RunState{text.value("status", ""), text.value("phase", ""), text.value("reason", "")};
+  const auto word = [&](const char* key) {
+    return text.contains(key) && text[key].is_string() ? text[key].get<std::string>() : std::string();
+  };
+  return RunState{word("status"), word("phase"), word("reason"), word("time"), word("version")};
 }
 
 fs::path new_run_path(const Config& config) {
@@ -180,7 +183,7 @@ std::optional<fs::path> latest_unfinished_run(const Config& config) {
   std::error_code ignored;
   std::optional<fs::path> latest;
   for (const auto& entry : fs::directory_iterator(parent, ignored)) {
-    if (!fs::exists(entry.path() / "config.yaml")) continue;
+    if (!RunPaths(entry.path()).is_run()) continue;
     const auto state = read_run_state(entry.path());
     if (state && state->status == "complete") continue;
     if (!latest || entry.path().filename() > latest->filename()) latest = entry.path();

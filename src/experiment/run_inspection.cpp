@@ -2,24 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-
 #include "smile/data/draws.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/run_access.hpp"
+#include "smile/run/run_paths.hpp"
 
 namespace smile {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 void count_chains(RunFacts& facts) {
   for (std::size_t i = 0; i < facts.chains; ++i) {
     const auto chain = std::uint32_t(i);
-    if (fs::exists(facts.path / "warmstart" / fmt::format("member-{:02}.npy", i))) ++facts.members;
+    if (fs::exists(RunPaths(facts.path).member(i))) ++facts.members;
     const auto record = read_chain_record(facts.path, chain);
     const bool has_draws = DrawsReader::exist(draws_path(facts.path, chain));
     facts.chains_begun += record || has_draws;
@@ -46,7 +43,7 @@ std::string RunFacts::inventory() const {
 }
 
 std::string RunFacts::resume_command() const {
-  return fmt::format("smile run {} --out {} --resume", (path / "config.yaml").string(), path.string());
+  return fmt::format("smile run {} --out {} --resume", RunPaths(path).config().string(), path.string());
 }
 
 RunFacts inspect_run(const fs::path& path) {
@@ -54,12 +51,10 @@ RunFacts inspect_run(const fs::path& path) {
   RunFacts facts;
   facts.path = path;
   facts.state = read_run_state(path).value_or(RunState{});
-  std::ifstream in(path / "status.json");
-  const json text = json::parse(in, nullptr, false);
-  if (text.is_object()) facts.time = text.value("time", "");
+  facts.time = facts.state.time;
   facts.writer = run_writer(path);
-  facts.chains = std::size_t(load_config((path / "config.yaml").string()).training.sampler.n_chains);
-  facts.evaluated = fs::exists(path / "eval" / "metrics.json");
+  facts.chains = std::size_t(load_config(RunPaths(path).config().string()).training.sampler.n_chains);
+  facts.evaluated = fs::exists(RunPaths(path).metrics());
   count_chains(facts);
   return facts;
 }

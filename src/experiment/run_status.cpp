@@ -5,17 +5,18 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "experiment/draws.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/live_status.hpp"
+#include "run/json_file.hpp"
 #include "smile/data/draws.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
 #include "smile/error.hpp"
 #include "smile/evaluation/classification.hpp"
 #include "smile/evaluation/regression.hpp"
+#include "smile/run/run_paths.hpp"
 
 namespace smile {
 namespace {
@@ -41,7 +42,7 @@ std::vector<std::vector<float>> some_draws(const fs::path& run, std::uint32_t ch
 
 /// The mixture of some draws on the validation rows, as the evaluation does it on the test rows.
 std::optional<LppdSoFar> lppd_so_far(const fs::path& run) {
-  const experiment::Experiment e = experiment::prepare(load_config((run / "config.yaml").string()));
+  const experiment::Experiment e = experiment::prepare(load_config(RunPaths(run).config().string()));
   if (e.valid.rows == 0) return std::nullopt;
   std::vector<std::vector<std::vector<float>>> chains;
   std::vector<std::size_t> counts;
@@ -92,8 +93,7 @@ std::optional<LppdSoFar> lppd_so_far(const fs::path& run) {
 }
 
 void read_test_lppd(const fs::path& run, RunStatusReport& report) {
-  std::ifstream in(run / "eval" / "metrics.json");
-  const auto json = ordered_json::parse(in, nullptr, false);
+  const auto json = run::read_json(RunPaths(run).metrics());
   if (!json.is_object() || !json.contains("metrics")) return;
   for (const auto& row : json["metrics"]) {
     if (row.value("name", "") != "LPPD") continue;

@@ -6,6 +6,7 @@
 #include "smile/error.hpp"
 #include "smile/experiment/config_options.hpp"
 #include "smile/experiment/run_access.hpp"
+#include "smile/run/run_paths.hpp"
 
 namespace smile::experiment {
 
@@ -18,18 +19,19 @@ std::size_t StoredRun::draws() const {
 StoredRun open_stored_run(const std::filesystem::path& path, bool incomplete) {
   require_run(path);
   if (!incomplete) require_complete(path);
+  const RunPaths paths(path);
   StoredRun run;
   run.path = path;
   Experiment& e = run.experiment;
-  e.config = load_config((path / "config.yaml").string());
-  if (!std::filesystem::exists(path / "dataset_splits.npz"))
+  e.config = load_config(paths.config().string());
+  if (!std::filesystem::exists(paths.data()))
     throw Error(path.string(), "the run has no dataset_splits.npz", "let it go on with --resume",
                 ErrorKind::run);
-  e.info = load_dataset_info(path / "dataset_splits.npz");
+  e.info = load_dataset_info(paths.data());
   if (e.config.model.is_native()) e.spec = fcn_spec(e.config, e.info.inputs());
-  e.layout = read_layout(path / "parameters.json");
+  e.layout = read_layout(paths.parameters());
   // Runs of older versions have no record; what they froze is in no export then.
-  if (!e.config.training.sampler.params_frozen.empty() && std::filesystem::exists(path / "network.json")) {
+  if (!e.config.training.sampler.params_frozen.empty() && std::filesystem::exists(paths.network())) {
     run.whole = recorded_layout(path);
     e.frozen = std::make_shared<const FrozenParameters>(*run.whole, e.config.training.sampler.params_frozen);
   }

@@ -12,10 +12,11 @@
 #include <numeric>
 
 #include "ensemble/parallel.hpp"
-#include "experiment/draw_statistics.hpp"
 #include "experiment/draws.hpp"
 #include "experiment/export_draws.hpp"
+#include "experiment/provenance.hpp"
 #include "netcdf/netcdf_file.hpp"
+#include "smile/ensemble/chain_files.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/config_options.hpp"
 #include "smile/targets/task_likelihood.hpp"
@@ -97,7 +98,7 @@ void put_tensors(const std::vector<Variable>& variables, const ParameterLayout& 
 bool put_statistics(const File& file, const ExportDraws& draws, const fs::path& run,
                     const std::string& version) {
   for (std::size_t k = 0; k < draws.chains(); ++k)
-    if (!fs::exists(experiment::draw_statistics_path(run, draws.number(k)))) return false;
+    if (!fs::exists(draws_trace_path(run, draws.number(k)))) return false;
   const DrawsGroup group = draws_group(file, "sample_stats", draws, version);
   const std::vector<Dimension> dimensions{group.chain, group.draw};
   const auto real = [&](const char* name) { return group.group.variable(name, Type::float64, dimensions); };
@@ -107,7 +108,7 @@ bool put_statistics(const File& file, const ExportDraws& draws, const fs::path& 
                  resets = group.group.variable("resets", Type::int64, dimensions);
   diverging.attribute("dtype", "bool");  // as xarray stores truth values
   for (std::size_t k = 0; k < draws.chains(); ++k) {
-    experiment::DrawStatisticsReader reader(experiment::draw_statistics_path(run, draws.number(k)));
+    RowReader<DrawRow> reader(draws_trace_path(run, draws.number(k)));
     constexpr std::size_t kBlock = 4096;
     std::uint64_t refused = 0, nonfinite = 0;  // up to the draw before
     std::size_t next = 0;                      // row of the file
@@ -117,7 +118,7 @@ bool put_statistics(const File& file, const ExportDraws& draws, const fs::path& 
       std::vector<signed char> bad;
       std::vector<std::int64_t> refusals;
       for (std::size_t s = first; s < first + count; ++s) {
-        experiment::DrawStatistics row;
+        DrawRow row;
         for (; next <= draws.place(s); ++next) {
           if (next > 0 && s == 0) refused = row.refused_so_far, nonfinite = row.nonfinite_so_far;
           if (!reader.next(row)) return false;
@@ -319,7 +320,7 @@ ExportSummary export_inference_data(const std::string& directory, const ExportOp
   const fs::path path = experiment::export_path(run.path, options);
   ExportSummary summary{path.string(), draws.chains(), draws.draws(), draws.remarks()};
 
-  const std::string version = experiment::library_version();
+  const std::string version = provenance::version();
   File file(path);
   describe(file.root(), version);
   const auto posterior = tensor_variables(draws_group(file, "posterior", draws, version), draws.layout());

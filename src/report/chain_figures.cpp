@@ -7,6 +7,7 @@
 #include "report/figures.hpp"
 #include "report/page.hpp"
 #include "smile/adaptation/energy_tuner.hpp"
+#include "smile/ensemble/chain_files.hpp"
 
 namespace smile::report {
 namespace {
@@ -42,14 +43,16 @@ void mark_warmup(Plot& plot, Key& key, const RunFiles& run) {
   key.push_back({"reference", "end of warm-up"});
 }
 
-/// One line a chain of a column of the traces (`chain-KK.csv`) or monitors (`chain-KK-monitor.csv`).
-std::string lines(const RunFiles& run, const char* file_ending, const char* column, const char* heading,
-                  AxisOptions axis, const std::string& caption) {
+/// One line a chain of a column of the monitors.
+std::string lines(const RunFiles& run, double WindowRow::*column, const char* heading, AxisOptions axis,
+                  const std::string& caption) {
   Plot plot({"step"}, std::move(axis));
   for (const auto& chain : run.chains) {
-    const int number = chain.value("chain", 0);
-    const Trace trace(run.path / "trace" / fmt::format("chain-{:02}{}", number, file_ending));
-    plot.line(thinned(trace.points("step", column)), style_of(run, number), fmt::format("chain {}", number));
+    const auto number = chain.value("chain", 0u);
+    std::vector<Point> points;
+    for (const WindowRow& row : read_rows<WindowRow>(monitor_path(run.path, number)))
+      points.push_back({double(row.step), row.*column});
+    plot.line(thinned(points), style_of(run, int(number)), fmt::format("chain {}", number));
   }
   if (!plot.has_content()) return {};
   Key key = key_of_chains(run);
@@ -62,10 +65,11 @@ std::string step_sizes(const RunFiles& run) {
   const bool energy_rule = sampler.follows_energy();
   Plot plot({"step"}, {"step size", Scale::log});
   for (const auto& chain : run.chains) {
-    const int number = chain.value("chain", 0);
-    const Trace trace(run.path / "trace" / fmt::format("chain-{:02}.csv", number));
-    plot.line(thinned(trace.points("step", "step_size")), style_of(run, number),
-              fmt::format("chain {}", number));
+    const auto number = chain.value("chain", 0u);
+    std::vector<Point> points;
+    for (const StepRow& row : read_rows<StepRow>(trace_path(run.path, number)))
+      points.push_back({double(row.step), row.step_size});
+    plot.line(thinned(points), style_of(run, int(number)), fmt::format("chain {}", number));
   }
   if (!plot.has_content()) return {};
   Key key = key_of_chains(run);
@@ -86,13 +90,12 @@ std::string step_sizes(const RunFiles& run) {
 std::string reset_frequency(const RunFiles& run) {
   std::map<double, std::pair<double, double>> windows;  // end → refused, steps
   for (const auto& chain : run.chains) {
-    const Trace trace(run.path / "trace" / fmt::format("chain-{:02}-monitor.csv", chain.value("chain", 0)));
     double before = 0;
-    for (const Point& p : trace.points("step", "refused")) {
-      if (!std::isfinite(p.x) || !std::isfinite(p.y)) continue;
-      windows[p.x].first += p.y;
-      windows[p.x].second += p.x - before;
-      before = p.x;
+    for (const WindowRow& row : read_rows<WindowRow>(monitor_path(run.path, chain.value("chain", 0u)))) {
+      auto& [refused, steps] = windows[double(row.step)];
+      refused += double(row.refused);
+      steps += double(row.step) - before;
+      before = double(row.step);
     }
   }
   std::vector<Point> points;
@@ -201,19 +204,18 @@ Quantities quantities_of(const RunFiles& run, const char* prefix) {
 
 std::string chain_figures(const RunFiles& run) {
   return step_sizes(run) + reset_frequency(run) + energy_errors(run) +
-         lines(run, "-monitor.csv", "gamma_shape", "Shape of the Gamma fit", {"shape k", Scale::log},
+         lines(run, &WindowRow::gamma_shape, "Shape of the Gamma fit", {"shape k", Scale::log},
                "Of |ΔE|, over time. A level line means that the energy errors keep their form.") +
-         lines(run, "-monitor.csv", "gamma_scale", "Scale of the Gamma fit", {"scale ϑ", Scale::log},
+         lines(run, &WindowRow::gamma_scale, "Scale of the Gamma fit", {"scale ϑ", Scale::log},
                "Of |ΔE|, over time. It follows the step size and the noise of the batches.") +
-         lines(run, "-monitor.csv", "kolmogorov_distance", "Distance to the Gamma fit",
-               {"Kolmogorov distance"}, "Between |ΔE| and the fits of each window of 1,000 steps.") +
-         lines(run, "-monitor.csv", "training_log_likelihood", "Training log-likelihood", {"log-likelihood"},
+         lines(run, &WindowRow::kolmogorov_distance, "Distance to the Gamma fit", {"Kolmogorov distance"},
+               "Between |ΔE| and the fits of each window of 1,000 steps.") +
+         lines(run, &WindowRow::training_log_likelihood, "Training log-likelihood", {"log-likelihood"},
                "All training rows, every 1,000 steps. A line far below the others is a chain that has blown "
                "up.") +
-         lines(run, "-monitor.csv", "position_norm2_per_dim", "Size of the parameters",
-               {"|θ|²/d", Scale::log},
+         lines(run, &WindowRow::position_norm2_per_dim, "Size of the parameters", {"|θ|²/d", Scale::log},
                "Level once a chain has settled; a standard normal prior alone would give 1.") +
-         lines(run, "-monitor.csv", "turn_angle", "Turning angle", {"angle of a step", Scale::log},
+         lines(run, &WindowRow::turn_angle, "Turning angle", {"angle of a step", Scale::log},
                "How far a step turns the velocity, mean over 1,000 steps.");
 }
 

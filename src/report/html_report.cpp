@@ -10,6 +10,7 @@
 #include "report/run_files.hpp"
 #include "run/output_guard.hpp"
 #include "smile/data/atomic_file.hpp"
+#include "smile/run/run_paths.hpp"
 
 namespace smile {
 namespace {
@@ -261,8 +262,8 @@ std::string write_report(const std::string& run_directory, const std::string& ou
   body += timing_section(run);
   body += "<h2>Configuration</h2>\n<details><summary>config.yaml</summary><pre>" + escaped(run.config_text) +
           "</pre></details>\n";
-  const std::string path = out.empty() ? (run.path / "report.html").string() : out;
-  OutputGuard().reads(run.config).check(path, "report.html");
+  const std::string path = out.empty() ? RunPaths(run.path).report().string() : out;
+  OutputGuard().reads(run.config).check(path, RunPaths({}).report());
   write_file_atomically(path, report::page("smile: " + run.config.experiment_name, body));
   return path;
 }

@@ -1,12 +1,12 @@
 #include "report/run_files.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
 #include "smile/error.hpp"
 #include "smile/experiment/run_inspection.hpp"
+#include "smile/run/run_paths.hpp"
 
 namespace smile::report {
 namespace {
@@ -36,45 +36,28 @@ std::vector<NamedArray> arrays_of(const fs::path& path) {
   return fs::exists(path) ? read_npz(path) : std::vector<NamedArray>{};
 }
 
-std::vector<std::string> split(const std::string& line) {
-  std::vector<std::string> cells(1);
-  for (const char c : line) {
-    if (c == ',')
-      cells.emplace_back();
-    else
-      cells.back() += c;
-  }
-  return cells;
-}
-
-double parse(const std::string& cell) {
-  char* end = nullptr;
-  const double v = std::strtod(cell.c_str(), &end);
-  return end == cell.c_str() ? kNone : v;
-}
-
 }  // namespace
 
 RunFiles read_run_files(const fs::path& run) {
   require_part(run, RunPart::evaluated);
-  const fs::path eval = run / "eval";
+  const RunPaths paths(run);
   RunFiles f;
   f.path = run;
-  f.config = load_config((run / "config.yaml").string());
-  f.config_text = text_of(run / "config.yaml");
-  f.state = json_of(run / "status.json");
-  f.metrics = json_of(eval / "metrics.json");
+  f.config = load_config(paths.config().string());
+  f.config_text = text_of(paths.config());
+  f.state = json_of(paths.state());
+  f.metrics = json_of(paths.metrics());
   if (!f.metrics.is_object() || !f.metrics.contains("metrics"))
-    throw Error((eval / "metrics.json").string(), "holds no metrics",
-                "evaluate the run anew with smile evaluate", ErrorKind::run);
-  f.sampling = json_of(eval / "sampling.json");
-  f.members = json_of(eval / "ensemble_initialization.json");
-  f.diagnostics = json_of(eval / "diagnostics.json");
-  f.chains = json_of(eval / "chains.json");
-  f.progress = json_of(run / "progress.json");
-  f.predictions = arrays_of(eval / "predictions.npz");
-  f.out_of_distribution = arrays_of(eval / "ood.npz");
-  f.data = load_dataset_info(run / "dataset_splits.npz");
+    throw Error(paths.metrics().string(), "holds no metrics", "evaluate the run anew with smile evaluate",
+                ErrorKind::run);
+  f.sampling = json_of(paths.sampling_metrics());
+  f.members = json_of(paths.member_metrics());
+  f.diagnostics = json_of(paths.diagnostics());
+  f.chains = json_of(paths.chains());
+  f.progress = json_of(paths.progress());
+  f.predictions = arrays_of(paths.predictions());
+  f.out_of_distribution = arrays_of(paths.out_of_distribution());
+  f.data = load_dataset_info(paths.data());
   return f;
 }
 
@@ -104,25 +87,6 @@ double element(const ordered_json& v) {
   if (v.is_string() && v == "inf") return std::numeric_limits<double>::infinity();
   if (v.is_string() && v == "-inf") return -std::numeric_limits<double>::infinity();
   return kNone;
-}
-
-Trace::Trace(const fs::path& path) {
-  std::ifstream in(path);
-  std::string line;
-  if (std::getline(in, line)) names_ = split(line);
-  while (std::getline(in, line)) rows_.push_back(split(line));
-}
-
-std::vector<Point> Trace::points(const std::string& x, const std::string& y) const {
-  const std::size_t i = column(x), j = column(y);
-  std::vector<Point> out;
-  for (const auto& row : rows_)
-    if (row.size() > std::max(i, j)) out.push_back({parse(row[i]), parse(row[j])});
-  return out;
-}
-
-std::size_t Trace::column(const std::string& name) const {
-  return std::size_t(std::find(names_.begin(), names_.end(), name) - names_.begin());
 }
 
 std::vector<Point> thinned(const std::vector<Point>& points) {

@@ -41,19 +41,6 @@ RunFiles read_run_files(const std::filesystem::path& run);
 double value(const ordered_json& json, const char* key);
 double element(const ordered_json& value);
 
-/// Columns of a trace by name; cells that are empty are NaN.
-class Trace {
- public:
-  explicit Trace(const std::filesystem::path& path);
-  /// Empty where one of them is not there.
-  std::vector<Point> points(const std::string& x, const std::string& y) const;
-
- private:
-  std::size_t column(const std::string& name) const;
-  std::vector<std::string> names_;
-  std::vector<std::vector<std::string>> rows_;
-};
-
 /// At most some 400 points: more only make the page heavy.
 std::vector<Point> thinned(const std::vector<Point>& points);
 

@@ -6,18 +6,12 @@
 #include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/config.hpp"
+#include "smile/run/run_paths.hpp"
 
 namespace smile {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// What a run or a search writes at the top of its folder; all else there is the user's (draws.npz,
-/// predictions.csv).
-constexpr std::string_view kOwn[] = {
-    "config.yaml",  "status.json",        "progress.json", "run.log",   "lock",  "parameters.json",
-    "network.json", "report.html",        "warmstart",     "samples",   "trace", "eval",
-    "checkpoint",   "dataset_splits.npz", "steps.csv",     "tuned.yaml"};
 
 fs::path real(const fs::path& path) {
   std::error_code error;
@@ -38,10 +32,11 @@ fs::path below(const fs::path& path, const fs::path& folder) {
 
 bool is_run_folder(const fs::path& folder) {
   std::error_code none;
-  const auto has = [&](const char* name) { return fs::exists(folder / name, none); };
-  return (has("config.yaml") &&
-          (has("status.json") || has("run.log") || has("samples") || has("parameters.json"))) ||
-         (has("tuned.yaml") && has("run.log"));
+  const auto is = [&](const fs::path& path) { return fs::exists(path, none); };
+  const RunPaths paths(folder);
+  return (paths.is_run() &&
+          (is(paths.state()) || is(paths.log()) || is(paths.samples()) || is(paths.parameters()))) ||
+         (is(paths.tuned()) && is(paths.log()));
 }
 
 OutputGuard& OutputGuard::reads(const fs::path& input) {
@@ -62,14 +57,14 @@ OutputGuard& OutputGuard::reads(const Config& config) {
 
 OutputGuard& OutputGuard::reads_run(const fs::path& run) {
   try {
-    reads(load_config((run / "config.yaml").string()));
+    reads(load_config(RunPaths(run).config().string()));
   } catch (const Error&) {
     // The command itself says what is wrong with the run.
   }
   return *this;
 }
 
-void OutputGuard::check(const fs::path& output, std::string_view own_name) const {
+void OutputGuard::check(const fs::path& output, const fs::path& own_name) const {
   const OutputTarget target = output_target(output);
   if (target.stream) return;
   const fs::path path = real(target.path);
@@ -85,9 +80,7 @@ void OutputGuard::check(const fs::path& output, std::string_view own_name) const
   for (fs::path folder = path.parent_path(); !folder.empty(); folder = folder.parent_path()) {
     if (is_run_folder(folder)) {
       const fs::path inside = below(path, folder);
-      const std::string first = inside.begin()->string();
-      const bool own = std::find(std::begin(kOwn), std::end(kOwn), first) != std::end(kOwn);
-      if (own && inside != fs::path(own_name))
+      if (RunPaths::is_own(*inside.begin()) && inside != own_name)
         throw Error(output.string(), "belongs to the run in " + folder.string(),
                     "give another file with --out");
     }

@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace smile {
@@ -24,7 +23,7 @@ class OutputGuard {
   /// "report.html"
   /// @throws Error (usage) where the output is or lies inside what is read, or is a file that belongs to a
   /// run
-  void check(const std::filesystem::path& output, std::string_view own_name = {}) const;
+  void check(const std::filesystem::path& output, const std::filesystem::path& own_name = {}) const;
 
  private:
   std::vector<std::filesystem::path> inputs_;

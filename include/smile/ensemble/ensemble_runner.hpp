@@ -14,12 +14,13 @@
 
 #include "smile/data/draws.hpp"
 #include "smile/ensemble/chain.hpp"
+#include "smile/ensemble/chain_files.hpp"
 #include "smile/ensemble/progress.hpp"
 
 namespace smile {
 
 struct EnsembleOptions {
-  std::filesystem::path directory;    ///< samples/, trace/ and checkpoint/ are made in it
+  std::filesystem::path directory;    ///< chain_files.hpp are made in it
   std::vector<std::uint32_t> chains;  ///< numbers of the chains to run; their files carry these numbers
   std::uint64_t seed = 0;
   std::uint64_t thinning = 1;           ///< every how many steps of the sampling phase a draw is stored
@@ -43,16 +44,6 @@ struct EnsembleOptions {
 ///         checkpoint and can be resumed
 std::vector<ChainRecord> run_ensemble(const EnsembleOptions& options,
                                       const std::function<ChainSetup(std::uint32_t chain)>& make_chain);
-
-/// "samples/chain-03.npy" and the like inside a run directory; draws are read with DrawsReader, since large
-/// ones are not in that file but in the folder beside it.
-std::filesystem::path draws_path(const std::filesystem::path& directory, std::uint32_t chain);
-std::filesystem::path warmup_draws_path(const std::filesystem::path& directory, std::uint32_t chain);
-std::filesystem::path trace_path(const std::filesystem::path& directory, std::uint32_t chain);
-/// A line for each draw in samples/chain-KK.npy.
-std::filesystem::path draws_trace_path(const std::filesystem::path& directory, std::uint32_t chain);
-std::filesystem::path monitor_path(const std::filesystem::path& directory, std::uint32_t chain);
-std::filesystem::path checkpoint_path(const std::filesystem::path& directory, std::uint32_t chain);
 
 /// The record in a chain's checkpoint, or nothing where there is none (or none that can be read).
 std::optional<ChainRecord> read_chain_record(const std::filesystem::path& directory, std::uint32_t chain);

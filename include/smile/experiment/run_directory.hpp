@@ -11,9 +11,10 @@ namespace smile {
 
 /// status.json.
 struct RunState {
-  std::string status;  ///< "running", "interrupted", "failed", "complete"
-  std::string phase;   ///< "warm start", "sampling", "evaluation"; where it is or ended
-  std::string reason;  ///< of an interruption or failure
+  std::string status;                   ///< "running", "interrupted", "failed", "complete"
+  std::string phase;                    ///< "warm start", "sampling", "evaluation"; where it is or ended
+  std::string reason;                   ///< of an interruption or failure
+  std::string time = {}, version = {};  ///< when it was written, and by which smile; set where it is read
 };
 
 /// A run directory that this process holds. Two processes on one directory: the second is refused. The lock
