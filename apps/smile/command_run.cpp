@@ -12,6 +12,7 @@
 #include "smile/error.hpp"
 #include "smile/experiment/pipeline.hpp"
 #include "smile/report/html_report.hpp"
+#include "smile/shell_text.hpp"
 
 namespace smile::program {
 namespace {
@@ -75,10 +76,10 @@ int run(const RunArguments& arguments) {
     print("{}", metrics_table(summary));
     if (!arguments.no_report) print("report: {}\n", write_report(summary.directory));
   }
-  std::string again = fmt::format("smile run {}", arguments.config);
-  for (const std::string& setting : arguments.set) again += fmt::format(" --set '{}'", setting);
+  std::string again = "smile run " + shell_quoted(arguments.config);
+  for (const std::string& setting : arguments.set) again += " --set " + shell_quoted(setting);
   if (!arguments.quiet) print_warnings(summary.findings);
-  print_ending(summary, fmt::format("{} --out {} --resume", again, summary.directory));
+  print_ending(summary, fmt::format("{} --out {} --resume", again, shell_quoted(summary.directory)));
   return summary.exit_status();
 }
 

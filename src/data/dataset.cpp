@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "data/field.hpp"
+#include "data/table_advice.hpp"
 #include "smile/error.hpp"
 #include "smile/random/stream.hpp"
 
@@ -219,7 +220,7 @@ Dataset assemble_dataset(const Table& table, const DatasetOptions& options) {
       if (!table.categories[column].empty())
         throw Error(location(table.source, table.lines[i], column + 1),
                     "missing value in column '" + table.column_names[column] + "', whose words have no mean",
-                    "fill it in or choose 'missing: drop'");
+                    data::against_missing({}, false));
     }
   }
   if (!without_target.empty())
@@ -247,7 +248,7 @@ Dataset assemble_dataset(const Table& table, const DatasetOptions& options) {
   const std::string whose = options.normalize_with == NormalizeWith::all ? "all" : "the training";
   if (scale && scaling_rows.size() < 2)
     throw Error(table.source, "one training row has no standard deviation to scale with",
-                "give more rows or set 'normalize: false'");
+                "give more rows or set 'data.normalize: false'");
   for (std::size_t column : info.feature_columns) {
     const Moments moments = column_moments(table, column, scaling_rows);
     if (moments.sd == 0)

@@ -98,6 +98,7 @@ struct PredictionReader::State {
 
   /// The columns that held words in training hold words here.
   TableOptions with_words(TableOptions options) {
+    options.of_run = true;
     options.categorical.clear();  // the training file's; what is missing here is said below
     options.choose_categorical = [this](const std::vector<std::string>& names, bool has_header) {
       const Columns columns = find_columns(names, has_header, info, source);
@@ -144,7 +145,7 @@ struct PredictionReader::State {
       if (!info.feature_categories[k].empty()) {
         if (std::isnan(value))
           throw Error(location(block.source, block.lines[i], column + 1),
-                      "missing value in a column of words", "fill it in or choose 'missing: drop'");
+                      "missing value in a column of words", "fill it in or remove the row");
         value = static_cast<double>(code(info.feature_categories[k], block, i, column));
       }
       out.features.push_back(value);
@@ -153,7 +154,7 @@ struct PredictionReader::State {
     const double target = block.at(i, columns.target);
     if (std::isnan(target))
       throw Error(location(block.source, block.lines[i], columns.target + 1), "missing value in the target",
-                  "fill it in, choose 'missing: drop', or leave the target column out");
+                  "fill it in, remove the row, or leave the target column out");
     out.targets.push_back(info.labels.classes() > 0
                               ? static_cast<double>(code(info.labels.names, block, i, columns.target))
                               : info.normalisation.scaled_target(target));

@@ -12,6 +12,7 @@
 #include "data/field.hpp"
 #include "data/file_error.hpp"
 #include "data/npy_header.hpp"
+#include "data/table_advice.hpp"
 #include "data/table_source.hpp"
 #include "smile/data/npy.hpp"
 #include "smile/error.hpp"
@@ -79,8 +80,7 @@ class NpySource final : public TableBlocks::Source {
     const std::size_t count = std::min(rows, header_.shape[0] - next_row_);
     if (count == 0) {
       if (kept_ == 0)
-        throw Error(source_, "no data: every row has a missing value",
-                    "choose 'missing: mean' or fill them in");
+        throw Error(source_, "no data: every row has a missing value", data::against_all_missing(options_));
       return false;
     }
     const NpyArray array({count, columns()}, header_.type, bytes_of(count), header_.characters);
@@ -123,8 +123,7 @@ class NpySource final : public TableBlocks::Source {
                       "correct it or remove the row");
         if (!std::isnan(value)) continue;
         if (options_.missing == MissingPolicy::error)
-          throw Error(location(source_, line, j + 1), "missing value (NaN)",
-                      "fill it in or choose 'missing: drop' or 'missing: mean'");
+          throw Error(location(source_, line, j + 1), "missing value (NaN)", data::against_missing(options_));
         dropped = dropped || options_.missing == MissingPolicy::drop;
         if (options_.missing == MissingPolicy::mean) ++block.missing_values;
       }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "data/table_advice.hpp"
 #include "smile/error.hpp"
 
 namespace smile::data {
@@ -58,33 +59,35 @@ void TableBuilder::refuse(std::size_t line, std::size_t column, const std::strin
                           FieldKind kind) const {
   const std::string where = location(table_.source, line, column + 1);
   const std::string& name = table_.column_names[column];
+  const std::string_view field = trimmed(text);
+  if (const NearNumber near = near_number(field, options_, delimiter_);
+      !near.what.empty() && (kind == FieldKind::text || kind == FieldKind::decimal_comma))
+    throw Error(where, shown(field) + near.what, near.mend);
   switch (kind) {
     case FieldKind::missing:
-      throw Error(where,
-                  (trimmed(text).empty() ? "missing value" : "missing value " + shown(trimmed(text))) +
-                      " in column '" + name + "'",
-                  "fill it in or choose 'missing: drop' or 'missing: mean'");
+      throw Error(
+          where,
+          (field.empty() ? "missing value" : "missing value " + shown(field)) + " in column '" + name + "'",
+          against_missing(options_));
     case FieldKind::infinite:
-      throw Error(where, shown(trimmed(text)) + " is not a finite number",
-                  "correct the field or remove the row");
+      throw Error(where, shown(field) + " is not a finite number", "correct the field or remove the row");
     case FieldKind::out_of_range:
-      throw Error(where, shown(trimmed(text)) + " is beyond the range of double precision",
+      throw Error(where, shown(field) + " is beyond the range of double precision",
                   "correct the field or change the column's unit");
     case FieldKind::decimal_comma:
-      throw Error(where, shown(trimmed(text)) + " has a decimal comma",
-                  "set 'decimal_comma: true' or write decimal points");
+      throw Error(where, shown(field) + " has a decimal comma", against_decimal_comma(options_, delimiter_));
     case FieldKind::decimal_point:
-      throw Error(where, shown(trimmed(text)) + " has a decimal point where decimal commas were announced",
-                  "set 'decimal_comma: false' or write decimal commas");
+      throw Error(where, shown(field) + " has a decimal point where decimal commas were announced",
+                  against_decimal_point(options_));
     default:
       break;
   }
-  std::string mend = "correct the field or declare column '" + name + "' categorical";
-  if (first_row_ && !table_.has_header)
-    mend += "; if line " + std::to_string(line) + " names the columns, set 'header: true'";
-  if (table_.columns == 1 && trimmed(text).find_first_of(",;") != std::string_view::npos)
+  std::string mend = against_word(options_, name);
+  if (first_row_ && !table_.has_header && !options_.of_run)
+    mend += "; if line " + std::to_string(line) + " names the columns, set 'data.header: true'";
+  if (table_.columns == 1 && field.find_first_of(",;") != std::string_view::npos)
     mend = "separate the fields by blanks, or name the file .csv";
-  throw Error(where, shown(trimmed(text)) + " is not a number", mend);
+  throw Error(where, shown(field) + " is not a number", mend);
 }
 
 void TableBuilder::add_row(std::size_t line, const std::vector<std::string>& fields) {
@@ -173,8 +176,7 @@ Table TableBuilder::take() {
 void TableBuilder::check_any() const {
   if (taken_ + table_.rows > 0) return;
   if (dropped_ > 0)
-    throw Error(table_.source, "no data: every row has a missing value",
-                "choose 'missing: mean' or fill them in");
+    throw Error(table_.source, "no data: every row has a missing value", against_all_missing(options_));
   throw Error(table_.source, table_.has_header ? "no data after the header" : "no data",
               "give a file with at least one row");
 }

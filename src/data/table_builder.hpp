@@ -15,6 +15,8 @@ class TableBuilder {
  public:
   TableBuilder(std::string source, const TableOptions& options);
 
+  /// What separates the fields, for messages; 0: blanks.
+  void set_delimiter(char delimiter) { delimiter_ = delimiter; }
   /// @param line  of the record's first character, from 1
   void add(std::size_t line, const std::vector<std::string>& fields);
   /// Rows since the last take().
@@ -38,6 +40,7 @@ class TableBuilder {
   void order_words(std::size_t column);
 
   TableOptions options_;
+  char delimiter_ = '\0';
   Table table_;
   bool started_ = false, first_row_ = true;
   std::size_t taken_ = 0, dropped_ = 0;  ///< rows taken; rows left out, all tables together

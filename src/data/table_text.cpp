@@ -157,6 +157,8 @@ class TextSource : public TableBlocks::Source {
   /// Adds the next record; false at the end.
   virtual bool add_record(data::TableBuilder& builder) = 0;
 
+  void set_delimiter(char delimiter) { builder_.set_delimiter(delimiter); }
+
   const std::string source_;
   TextWindow window_;
   std::vector<std::string> fields_;
@@ -175,7 +177,8 @@ class CsvSource final : public TextSource {
         options.delimiter ? options.delimiter : detect_delimiter(window_.text(), options.decimal_comma);
     if (options.decimal_comma && delimiter_ == ',')
       throw Error(source_, "decimal commas cannot be told from commas between fields",
-                  "separate the fields by ';' or tab, or set 'decimal_comma: false'");
+                  options.of_run ? "separate the fields by ';' or tab, as in the training file"
+                                 : "separate the fields by ';' or tab, or set 'data.decimal: point'");
     // A delimiter at the end of every line is punctuation; on some lines only, it is a missing value.
     bool any = false;
     for (CsvReader survey(window_, delimiter_, source_); trailing_ && survey.next(fields_); any = true)
@@ -183,6 +186,7 @@ class CsvSource final : public TextSource {
     trailing_ = trailing_ && any;
     window_.rewind();
     reader_.emplace(window_, delimiter_, source_);
+    set_delimiter(delimiter_);
   }
 
  private:

@@ -52,7 +52,7 @@ class Judge {
 
   void damaged() {
     add(Weight::failure, Cause::damaged, chain_.damage,
-        fmt::format("restore the files from a copy, or run this chain anew: remove {} and then {}",
+        fmt::format("restore the files from a copy, or run this chain anew: remove {} and then `{}`",
                     (run_.run / "checkpoint" / fmt::format("chain-{:02}.bin", d_.chain)).string(),
                     run_.resume));
   }

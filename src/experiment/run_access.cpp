@@ -1,4 +1,5 @@
 #include "smile/experiment/run_access.hpp"
+#include "smile/shell_text.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -150,8 +151,9 @@ void require_complete(const fs::path& run, const std::string& use_anyway) {
   if (progress.failed > 0) there += fmt::format(", {} chains failed", progress.failed);
   std::string why = progress.status == "running" ? "its process has gone" : progress.reason;
   if (!why.empty()) there += " (" + why + ")";
-  const std::string again = fmt::format("let it go on with `smile run {} --out {} --resume`",
-                                        RunPaths(run).config().string(), run.string());
+  const std::string again =
+      fmt::format("let it go on with `smile run {} --out {} --resume`",
+                  shell_quoted(RunPaths(run).config().string()), shell_quoted(run.string()));
   throw Error(run.string(), "the run is incomplete: " + there,
               use_anyway.empty() || progress.draws == 0
                   ? again

@@ -7,6 +7,7 @@
 #include "smile/error.hpp"
 #include "smile/experiment/run_access.hpp"
 #include "smile/run/run_paths.hpp"
+#include "smile/shell_text.hpp"
 
 namespace smile {
 namespace {
@@ -43,7 +44,8 @@ std::string RunFacts::inventory() const {
 }
 
 std::string RunFacts::resume_command() const {
-  return fmt::format("smile run {} --out {} --resume", RunPaths(path).config().string(), path.string());
+  return fmt::format("smile run {} --out {} --resume", shell_quoted(RunPaths(path).config().string()),
+                     shell_quoted(path.string()));
 }
 
 RunFacts inspect_run(const fs::path& path) {
@@ -66,7 +68,7 @@ RunFacts require_part(const fs::path& path, RunPart needed) {
   const std::string what = facts.is_abandoned() ? "was killed" : "is " + facts.state.status;
   std::string mend = fmt::format("let it go on with `{}`", facts.resume_command());
   if (needed == RunPart::evaluated && facts.draws > 0)
-    mend += fmt::format(", or evaluate what is there with `smile evaluate {}`", path.string());
+    mend += fmt::format(", or evaluate what is there with `smile evaluate {}`", shell_quoted(path.string()));
   throw Error(path.string(),
               fmt::format("the run {} (phase {}): {}", what, facts.state.phase, facts.inventory()), mend,
               ErrorKind::run);

@@ -34,6 +34,8 @@ struct TableOptions {
   char delimiter = '\0';
   /// "0,3048" means 0.3048 (with ';' or tab between fields). Off: such a field is an Error that says so.
   bool decimal_comma = false;
+  /// The file goes with a trained run, whose settings stay: messages then advise no change of them.
+  bool of_run = false;
   /// Columns whose fields are words, by name or index (see column_index); coded 0, 1, … in sorted order.
   std::vector<std::string> categorical = {};
   /// Where set, decides instead once the columns are known: which of them hold words.

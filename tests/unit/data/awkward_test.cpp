@@ -57,8 +57,8 @@ TEST(Awkward, crlf) {
 TEST(Awkward, missing_values) {
   EXPECT_EQ(
       error_of([] { read("03-missing-values.csv"); }),
-      "03-missing-values.csv:4:3: missing value in column 'x3'; fill it in or choose 'missing: drop' or "
-      "'missing: mean'");
+      "03-missing-values.csv:4:3: missing value in column 'x3'; fill it in, or set 'data.missing: drop' "
+      "or 'data.missing: mean'");
   const Table dropped = read("03-missing-values.csv", {.missing = MissingPolicy::drop});
   EXPECT_EQ(dropped.rows, 8U);
   EXPECT_EQ(dropped.dropped_lines, (std::vector<std::size_t>{4, 7, 9, 11}));
@@ -68,8 +68,8 @@ TEST(Awkward, missing_values) {
 TEST(Awkward, text_column) {
   EXPECT_EQ(
       error_of([] { read("04-text-column.csv"); }),
-      "04-text-column.csv:2:6: 'north' is not a number; correct the field or declare column 'orientation' "
-      "categorical");
+      "04-text-column.csv:2:6: 'north' is not a number; correct the field, or say that the column holds "
+      "words: 'data.categorical: [orientation]'");
   const Table t = read("04-text-column.csv", {.categorical = {"orientation"}});
   EXPECT_EQ(t.columns, 9U);
   EXPECT_EQ(t.categories[5], (std::vector<std::string>{"east", "north", "south", "west"}));
@@ -124,8 +124,8 @@ TEST(Awkward, scientific_notation) {
 
 TEST(Awkward, decimal_comma) {
   EXPECT_EQ(error_of([] { read("10-decimal-comma.csv"); }),
-            "10-decimal-comma.csv:2:3: '0,3048' has a decimal comma; set 'decimal_comma: true' or write "
-            "decimal points");
+            "10-decimal-comma.csv:2:3: '0,3048' has a decimal comma; write decimal points, or set "
+            "'data.decimal: comma'");
   const Table t = read("10-decimal-comma.csv", {.decimal_comma = true});
   EXPECT_EQ(t.rows, 6U);
   EXPECT_EQ(row(t, 0), kAirfoilRow1);

@@ -80,7 +80,7 @@ TEST(Table, decimal_commas_only_when_told) {
   EXPECT_EQ(csv("0,5;1,25\n2;3,5\n", {.decimal_comma = true}).values, (Values{0.5, 1.25, 2, 3.5}));
   EXPECT_EQ(csv("0,5\t1,25\n", {.decimal_comma = true}).values, (Values{0.5, 1.25}));
   EXPECT_EQ(error_of([] { csv("a;b\n1;0,5\n"); }),
-            "t.csv:2:2: '0,5' has a decimal comma; set 'decimal_comma: true' or write decimal points");
+            "t.csv:2:2: '0,5' has a decimal comma; write decimal points, or set 'data.decimal: comma'");
   EXPECT_NE(error_of([] { csv("a,b\n1,\"0,5\"\n"); }).find("t.csv:2:2: '0,5' has a decimal comma"),
             std::string::npos);
   EXPECT_NE(error_of([] {
@@ -98,10 +98,9 @@ TEST(Table, header_is_detected_or_declared) {
   EXPECT_EQ(csv("a,,c\n1,2,3\n", {.header = Header::yes}).column_names, (Names{"a", "column2", "c"}));
   EXPECT_EQ(blanks("a b\n1 2\n").column_names, (Names{"a", "b"}));
   // One name among numbers is more likely a spoilt number.
-  EXPECT_EQ(
-      error_of([] { csv("1,x\n1,2\n"); }),
-      "t.csv:1:2: 'x' is not a number; correct the field or declare column 'column2' categorical; if line 1 "
-      "names the columns, set 'header: true'");
+  EXPECT_EQ(error_of([] { csv("1,x\n1,2\n"); }),
+            "t.csv:1:2: 'x' is not a number; correct the field, or say that the column holds words: "
+            "'data.categorical: [column2]'; if line 1 names the columns, set 'data.header: true'");
   EXPECT_NE(error_of([] { csv("a,b\n1,2\n", {.header = Header::no}); }).find("t.csv:1:1: 'a'"),
             std::string::npos);
 }
@@ -120,9 +119,9 @@ TEST(Table, a_trailing_delimiter_is_dropped_only_where_every_line_has_one) {
 
 TEST(Table, missing_values_follow_the_policy) {
   const std::string text = "a,b\n1,2\n,4\n5,NA\n7,?\n8,NaN\n9,null\n10,11\n";
-  EXPECT_EQ(
-      error_of([&] { csv(text); }),
-      "t.csv:3:1: missing value in column 'a'; fill it in or choose 'missing: drop' or 'missing: mean'");
+  EXPECT_EQ(error_of([&] { csv(text); }),
+            "t.csv:3:1: missing value in column 'a'; fill it in, or set 'data.missing: drop' or "
+            "'data.missing: mean'");
   const Table dropped = csv(text, {.missing = MissingPolicy::drop});
   EXPECT_EQ(dropped.values, (Values{1, 2, 10, 11}));
   EXPECT_EQ(dropped.lines, (std::vector<std::size_t>{2, 8}));
