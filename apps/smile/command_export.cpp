@@ -37,9 +37,9 @@ int export_draws(const ExportArguments& arguments) {
   options.stop = stop_on_interrupt();
   options.predictive = !arguments.no_predictive;
   const bool netcdf = options.format == "netcdf";
-  if (!netcdf && (arguments.no_predictive || options.log_likelihood))
+  if (!netcdf && (arguments.no_predictive || options.log_likelihood || options.training_rows))
     throw Error("--format " + options.format, "has no predictions and no log-likelihood to choose",
-                "leave --no-predictive and --log-likelihood out, or choose netcdf");
+                "leave --no-predictive, --log-likelihood and --training-rows out, or choose netcdf");
   if (netcdf && options.per_draw)
     throw Error("--per-draw", "a file for each draw is not made as netcdf", "choose safetensors or torch");
   ProgressPrinter printer;
@@ -77,7 +77,10 @@ void add_export(CLI::App& program, Action& action) {
       ->type_name("N");
   command->add_flag("--log-likelihood", arguments->log_likelihood,
                     "netcdf: also log p(y | x, draw) of each test row");
-  command->add_flag("--no-predictive", arguments->no_predictive, "netcdf: no predictive draws");
+  command->add_flag("--training-rows", arguments->training_rows,
+                    "netcdf: also the training rows' log-likelihood and predictive draws, which loo needs");
+  command->add_flag("--no-predictive", arguments->no_predictive,
+                    "netcdf: no predictive draws of the test rows");
   command->add_flag("--incomplete", arguments->incomplete, "also from a run that has not ended");
   command->add_option("--threads", arguments->threads, "threads for predictions; 0: one a core")
       ->check(CLI::Range(0, 4096))

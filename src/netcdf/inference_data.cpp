@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <fstream>
-#include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "ensemble/parallel.hpp"
+#include "evaluation/row_predictive.hpp"
 #include "experiment/draws.hpp"
 #include "experiment/export_draws.hpp"
 #include "experiment/provenance.hpp"
@@ -19,7 +20,6 @@
 #include "smile/ensemble/chain_files.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/config_options.hpp"
-#include "smile/targets/task_likelihood.hpp"
 
 namespace smile {
 namespace {
@@ -144,8 +144,8 @@ bool put_statistics(const File& file, const ExportDraws& draws, const fs::path& 
   return true;
 }
 
-/// The test rows of the run, read again from the data file.
-Dataset test_rows(const Experiment& e) {
+/// The rows of the run, read again from the data file.
+Dataset rows_of(const Experiment& e) {
   Dataset dataset = load_dataset(e.config.data.path, table_options(e.config), dataset_options(e.config));
   if (dataset.info.checksum != e.info.checksum)
     throw Error(e.config.data.path, "the data is not what the run was started with",
@@ -153,95 +153,87 @@ Dataset test_rows(const Experiment& e) {
   return dataset;
 }
 
-/// Groups posterior_predictive and log_likelihood, as far as they are wanted.
-class Predictive {
+/// What ArviZ calls the groups of a part of the data. The rows that a posterior is conditioned on have other
+/// names than those it predicts.
+struct PartGroups {
+  const char *drawn, *known, *log_density;
+  std::uint32_t stream;  ///< added to a chain's number: parts have random draws of their own
+};
+constexpr PartGroups kTrainingGroups{"posterior_predictive", "observed_data", "log_likelihood",
+                                     std::uint32_t{1} << 31};
+constexpr PartGroups kTestGroups{"predictions", "predictions_constant_data", "predictions_log_density", 0};
+
+/// The groups of one part of the data, as far as they are wanted.
+class PartPredictions {
  public:
-  Predictive(const File& file, const ExportDraws& draws, const experiment::StoredRun& run,
-             const ExportOptions& options, const std::string& version)
-      : e_(run.experiment), options_(options) {
-    const Experiment& e = e_;
-    if (e.config.data.data_type != "tabular")
-      throw Error(run.path.string(), "predictive groups are made of the test rows of tables",
-                  "export with --no-predictive and without --log-likelihood");
-    if (!e.is_native()) require_network_engine(run.path.string(), "its network");
-    const Dataset dataset = test_rows(e);
-    targets_ = dataset.test.targets;
-    PredictionRows rows;
-    rows.rows = dataset.test.rows;
-    rows.features = dataset.test.features;
-    network_ = experiment::network_over(e, rows);
-    complete_ = experiment::complete_draws(e, *network_, run.path);
-    RunOptions threading;
-    threading.threads = options.threads;
-    threads_ = experiment::thread_count(e, threading, 64);
-    for (std::size_t t = 0; t < threads_; ++t) predictors_.push_back(network_->predictor());
-    if (options.predictive) {
-      const DrawsGroup group = draws_group(file, "posterior_predictive", draws, version);
-      draws_variable_ = group.group.variable("y", e.is_regression() ? Type::float32 : Type::int64,
-                                             {group.chain, group.draw, observations(group.group)});
-      const Group observed = file.group("observed_data");
-      describe(observed, version);
-      put_observed(observed);
+  /// @param rows  of the part in the data file
+  PartPredictions(const File& file, const ExportDraws& draws, const experiment::StoredRun& run,
+                  const std::string& version, std::size_t threads, const PartGroups& groups,
+                  const DataPart& part, std::span<const std::uint32_t> rows, bool drawn, bool log_density)
+      : e_(run.experiment),
+        groups_(groups),
+        targets_(part.targets),
+        rows_(rows.begin(), rows.end()),
+        network_(experiment::network_over(e_, PredictionRows{part.rows, part.features, {}, {}, {}, 0})),
+        complete_(experiment::complete_draws(e_, *network_, run.path)),
+        outputs_(threads * targets_.size() * network_->outputs()),
+        values_(threads * targets_.size()),
+        positions_(threads, HostVector<float>(e_.dimension())) {
+    for (std::size_t t = 0; t < threads; ++t) {
+      predictors_.push_back(network_->predictor());
+      readers_.emplace_back(e_.config.task(), network_->outputs());
     }
-    if (options.log_likelihood) {
-      const DrawsGroup group = draws_group(file, "log_likelihood", draws, version);
-      log_likelihood_variable_ =
-          group.group.variable("y", Type::float32, {group.chain, group.draw, observations(group.group)});
+    const auto variable = [&](const char* name, Type type) {
+      const DrawsGroup group = draws_group(file, name, draws, version);
+      return group.group.variable("y", type, {group.chain, group.draw, observations(group.group)});
+    };
+    if (drawn) {
+      drawn_ = variable(groups.drawn, e_.is_regression() ? Type::float32 : Type::int64);
+      const Group known = file.group(groups.known);
+      describe(known, version);
+      put_known(known);
     }
+    if (log_density) log_density_ = variable(groups.log_density, Type::float32);
   }
 
-  void put(std::size_t chain, std::uint32_t number, const std::vector<std::size_t>& places, std::size_t first,
+  /// As many draws of a chain as there are threads, or fewer.   @param draws @shape [places.size(), d]
+  void put(std::size_t chain, std::uint32_t number, std::span<const std::size_t> places, std::size_t first,
            std::span<const float> draws) {
-    const std::size_t d = e_.dimension(), n = targets_.size(), width = n * network_->outputs();
-    // As many draws at a time as there are threads, so that memory stays that of a few predictions.
-    std::vector<float> outputs(threads_ * width), values(threads_ * n);
-    std::vector<std::int64_t> classes(threads_ * n);
-    std::vector<double> log_sigmas(threads_);
-    for (std::size_t begin = 0; begin < places.size(); begin += threads_) {
-      experiment::throw_if_stopped(options_);
-      const std::size_t count = std::min(threads_, places.size() - begin);
-      const std::vector<std::size_t> start{chain, first + begin, 0}, lengths{count, n};
-      const std::vector<std::size_t> all{1, count, n};
-      ensemble::parallel_for(count, threads_, [&](std::size_t t) {
-        HostVector<float> position(d);
-        const auto draw = draws.subspan((begin + t) * d, d);
-        std::copy(draw.begin(), draw.end(), position.data());
-        if (complete_) complete_(number, position);
-        log_sigmas[t] = double(position[position.size() - 1]);
-        predictors_[t]->predict(Part::test, position, std::span(outputs).subspan(t * width, width));
-      });
-      const auto outputs_of = [&](std::size_t t) {
-        return std::span<const float>(outputs).subspan(t * width, width);
-      };
-      if (options_.predictive) {
-        for (std::size_t t = 0; t < count; ++t) {
-          const StreamKey key{e_.seed(), number, Purpose::predictive};
-          if (e_.is_regression())
-            draw_targets(outputs_of(t), log_sigmas[t], key, places[begin + t],
-                         std::span(values).subspan(t * n, n));
-          else
-            draw_classes(outputs_of(t), key, places[begin + t], std::span(classes).subspan(t * n, n));
-        }
-        if (e_.is_regression())
-          draws_variable_.put(start, all, std::span<const float>(values).first(count * n));
-        else
-          draws_variable_.put(start, all, std::span<const std::int64_t>(classes).first(count * n));
-      }
-      if (options_.log_likelihood) {
-        for (std::size_t t = 0; t < count; ++t)
-          score(outputs_of(t), log_sigmas[t], std::span(values).subspan(t * n, n));
-        log_likelihood_variable_.put(start, all, std::span<const float>(values).first(count * n));
-      }
+    const std::size_t count = places.size(), n = targets_.size(), width = n * network_->outputs();
+    const std::vector<std::size_t> start{chain, first, 0}, all{1, count, n};
+    const auto outputs = [&](std::size_t t) { return std::span(outputs_).subspan(t * width, width); };
+    const auto values = [&](std::size_t t) { return std::span(values_).subspan(t * n, n); };
+    const std::size_t d = draws.size() / count;
+    ensemble::parallel_for(count, count, [&](std::size_t t) {
+      HostVector<float>& position = positions_[t];
+      position.resize(d);
+      std::copy_n(draws.data() + t * d, d, position.data());
+      if (complete_) complete_(number, position);
+      predictors_[t]->predict(Part::test, position, outputs(t));
+    });
+    const StreamKey key{e_.seed(), groups_.stream + number, Purpose::predictive};
+    if (drawn_ && e_.is_regression()) {
+      for (std::size_t t = 0; t < count; ++t) draw_targets(t, outputs(t), key, places[t], values(t));
+      drawn_->put(start, all, std::span<const float>(values_).first(count * n));
+    } else if (drawn_) {
+      std::vector<std::int64_t> classes(count * n);
+      for (std::size_t t = 0; t < count; ++t)
+        draw_classes(t, outputs(t), key, places[t], std::span(classes).subspan(t * n, n));
+      drawn_->put(start, all, std::span<const std::int64_t>(classes));
     }
+    if (!log_density_) return;
+    const double unit = e_.is_regression() ? std::log(e_.info.normalisation.target_sd) : 0;
+    for (std::size_t t = 0; t < count; ++t)
+      for (std::size_t i = 0; i < n; ++i)
+        values(t)[i] = float(
+            readers_[t].log_density(outputs(t), i, std::as_const(positions_[t]).span(), targets_[i]) - unit);
+    log_density_->put(start, all, std::span<const float>(values_).first(count * n));
   }
 
  private:
-  Dimension observations(const Group& group) const {
-    const std::vector<std::int64_t> rows(e_.info.test_rows.begin(), e_.info.test_rows.end());
-    return group.coordinate("row", rows);
-  }
+  Dimension observations(const Group& group) const { return group.coordinate("row", rows_); }
 
-  void put_observed(const Group& group) const {
+  void put_known(const Group& group) const {
     const std::vector<Dimension> dimensions{observations(group)};
     if (e_.is_regression()) {
       std::vector<double> own;
@@ -257,59 +249,87 @@ class Predictive {
     y.attribute("labels", names);  // by class number, one a line
   }
 
-  bool own_sigma() const { return e_.config.task() == Task::regression; }
-
   /// y = mean + σ z in the target's own unit.
-  void draw_targets(std::span<const float> outputs, double log_sigma, StreamKey key, std::uint64_t draw,
+  void draw_targets(std::size_t t, std::span<const float> outputs, StreamKey key, std::uint64_t draw,
                     std::span<float> out) const {
     std::vector<double> z(out.size());
     fill_normals(key, draw, std::span<double>(z));
     for (std::size_t i = 0; i < out.size(); ++i) {
-      const double mean = double(outputs[own_sigma() ? 2 * i : i]);
-      const double sigma = clipped_sigma(own_sigma() ? double(outputs[2 * i + 1]) : log_sigma).sigma;
-      out[i] = float(e_.info.normalisation.original_target(mean + sigma * z[i]));
+      const auto predicted = readers_[t].normal(outputs, i, positions_[t].span());
+      out[i] = float(e_.info.normalisation.original_target(predicted.mean + predicted.sigma() * z[i]));
     }
   }
 
-  void draw_classes(std::span<const float> outputs, StreamKey key, std::uint64_t draw,
-                    std::span<std::int64_t> out) const {
+  void draw_classes(std::size_t t, std::span<const float> outputs, StreamKey key, std::uint64_t draw,
+                    std::span<std::int64_t> out) {
     Stream stream(key, draw);
-    const std::size_t classes = network_->outputs();
-    std::vector<double> p(classes);
     for (std::size_t i = 0; i < out.size(); ++i) {
-      const auto logits = outputs.subspan(i * classes, classes);
-      const double largest = double(*std::max_element(logits.begin(), logits.end()));
-      for (std::size_t c = 0; c < classes; ++c) p[c] = std::exp(double(logits[c]) - largest);
-      double left = stream.uniform() * std::accumulate(p.begin(), p.end(), 0.0);
+      const auto p = readers_[t].probabilities(outputs, i);
+      double left = stream.uniform();
       std::size_t chosen = 0;
-      while (chosen + 1 < classes && left >= p[chosen]) left -= p[chosen++];
+      while (chosen + 1 < p.size() && left >= p[chosen]) left -= p[chosen++];
       out[i] = std::int64_t(chosen);
     }
   }
 
-  void score(std::span<const float> outputs, double log_sigma, std::span<float> out) const {
-    const std::size_t width = network_->outputs();
-    std::vector<double> logits(width);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      if (!e_.is_regression()) {
-        for (std::size_t c = 0; c < width; ++c) logits[c] = double(outputs[i * width + c]);
-        out[i] = float(categorical_log_likelihood(logits, std::size_t(targets_[i]), {}));
-        continue;
-      }
-      const double r = own_sigma() ? double(outputs[2 * i + 1]) : log_sigma;
-      out[i] = float(normal_log_likelihood(targets_[i], double(outputs[width * i]), r).log_likelihood -
-                     std::log(e_.info.normalisation.target_sd));
+  const Experiment& e_;
+  PartGroups groups_;
+  std::vector<double> targets_;
+  std::vector<std::int64_t> rows_;
+  std::shared_ptr<const Network> network_;
+  experiment::CompleteDraw complete_;
+  std::vector<float> outputs_, values_;       // @shape [threads, rows, outputs], [threads, rows]
+  std::vector<HostVector<float>> positions_;  // one a thread, like the two below
+  std::vector<std::unique_ptr<Predictor>> predictors_;
+  std::vector<RowPredictive> readers_;
+  std::optional<Variable> drawn_, log_density_;
+};
+
+/// Predictions of all parts that are wanted.
+class Predictions {
+ public:
+  Predictions(const File& file, const ExportDraws& draws, const experiment::StoredRun& run,
+              const ExportOptions& options, const std::string& version)
+      : options_(options), threads_(threads_for(run, options)) {
+    const Experiment& e = run.experiment;
+    if (e.config.data.data_type != "tabular")
+      throw Error(run.path.string(), "predictive groups are made of the rows of tables",
+                  "export with --no-predictive and without --log-likelihood and --training-rows");
+    if (!e.is_native()) require_network_engine(run.path.string(), "its network");
+    const Dataset dataset = rows_of(e);
+    if (options.predictive || options.log_likelihood)
+      parts_.push_back(std::make_unique<PartPredictions>(file, draws, run, version, threads_, kTestGroups,
+                                                         dataset.test, e.info.test_rows, options.predictive,
+                                                         options.log_likelihood));
+    if (options.training_rows)
+      parts_.push_back(std::make_unique<PartPredictions>(file, draws, run, version, threads_, kTrainingGroups,
+                                                         dataset.train, e.info.train_rows, true, true));
+  }
+
+  /// As many draws at a time as there are threads, so that memory stays that of a few predictions.
+  void put(const ExportDraws& draws, std::size_t chain, std::size_t first, std::size_t count,
+           std::span<const float> values) {
+    const std::size_t d = values.size() / count;
+    for (std::size_t begin = 0; begin < count; begin += threads_) {
+      experiment::throw_if_stopped(options_);
+      const std::size_t some = std::min(threads_, count - begin);
+      std::vector<std::size_t> places;
+      for (std::size_t i = 0; i < some; ++i) places.push_back(draws.place(first + begin + i));
+      for (const auto& part : parts_)
+        part->put(chain, draws.number(chain), places, first + begin, values.subspan(begin * d, some * d));
     }
   }
 
-  const Experiment& e_;
+ private:
+  static std::size_t threads_for(const experiment::StoredRun& run, const ExportOptions& options) {
+    RunOptions threading;
+    threading.threads = options.threads;
+    return experiment::thread_count(run.experiment, threading, 64);
+  }
+
   const ExportOptions& options_;
-  std::vector<double> targets_;
-  std::shared_ptr<const Network> network_;
-  experiment::CompleteDraw complete_;
-  std::size_t threads_ = 1;
-  std::vector<std::unique_ptr<Predictor>> predictors_;
-  Variable draws_variable_, log_likelihood_variable_;
+  std::size_t threads_;
+  std::vector<std::unique_ptr<PartPredictions>> parts_;
 };
 
 }  // namespace
@@ -328,16 +348,13 @@ ExportSummary export_inference_data(const std::string& directory, const ExportOp
     summary.remarks.push_back(
         "the run has no statistics of its draws (trace/chain-KK-draws.csv), so that sample_stats is left "
         "out");
-  std::unique_ptr<Predictive> predictive;
-  if (options.predictive || options.log_likelihood)
-    predictive = std::make_unique<Predictive>(file, draws, run, options, version);
+  std::optional<Predictions> predictions;
+  if (options.predictive || options.log_likelihood || options.training_rows)
+    predictions.emplace(file, draws, run, options, version);
   draws.for_each_block(
       options, [&](std::size_t chain, std::size_t first, std::size_t count, std::span<const float> values) {
         put_tensors(posterior, draws.layout(), chain, first, count, values);
-        if (!predictive) return;
-        std::vector<std::size_t> places;
-        for (std::size_t i = 0; i < count; ++i) places.push_back(draws.place(first + i));
-        predictive->put(chain, draws.number(chain), places, first, values);
+        if (predictions) predictions->put(draws, chain, first, count, values);
       });
   file.commit();
   return summary;

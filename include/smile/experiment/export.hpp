@@ -20,8 +20,9 @@ struct ExportOptions {
   std::uint64_t every = 1;  ///< only every n-th draw of each chain
   bool incomplete = false;  ///< also the draws of a run that has not ended
   // netcdf
-  bool predictive = true;       ///< groups posterior_predictive and observed_data, of the test rows
-  bool log_likelihood = false;  ///< group log_likelihood, of the same rows
+  bool predictive = true;       ///< groups predictions and predictions_constant_data, of the test rows
+  bool log_likelihood = false;  ///< group predictions_log_density, of the same rows
+  bool training_rows = false;   ///< groups posterior_predictive, observed_data and log_likelihood
   int threads = 0;              ///< for predictions; 0: one for each core the process may use
   /// Set from outside: ends with an Error of kind `run` after a few draws; no unfinished file is left
   /// behind. May be null.

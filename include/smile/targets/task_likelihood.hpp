@@ -7,7 +7,14 @@
 #include <cstdint>
 #include <span>
 
+#include "smile/targets/likelihood.hpp"
+
 namespace smile {
+
+/// Whether targets are numbers with a Normal noise; else they are classes.
+constexpr bool is_regression(Task task) {
+  return task == Task::regression || task == Task::mean_regression;
+}
 
 /// σ = clip(e^r, kSigmaMin, kSigmaMax); where the clip is active the derivative with respect to r is 0.
 inline constexpr double kSigmaMin = 1e-6;

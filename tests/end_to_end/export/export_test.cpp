@@ -81,6 +81,7 @@ TEST_F(Export, NetCdfForArviz) {
   check("netcdf", "all.nc");
   check("netcdf", "some.nc", {"--log-likelihood", "--every", "9"});
   check("netcdf", "likelihood.nc", {"--log-likelihood"});
+  check("netcdf", "loo.nc", {"--training-rows", "--every", "3"});
 }
 
 TEST_F(Export, TheDefaultPlaceIsInTheRun) {
