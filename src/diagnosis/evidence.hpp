@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "evaluation/json_number.hpp"
 #include "experiment/chain_report.hpp"
 #include "smile/experiment/config.hpp"
 #include "smile/experiment/diagnosis.hpp"
@@ -40,8 +41,6 @@ struct ChainEvidence {
   std::size_t draws() const { return score.draws > 0 ? score.draws : std::size_t(record.stored); }
 };
 
-/// A number of an object; NaN where it is not there, or none.
-double number_of(const nlohmann::json& object, const char* key);
 /// Fills in the findings and the verdict.
 void judge_chain(ChainDiagnosis& diagnosis, const ChainEvidence& chain, const RunEvidence& run);
 /// Fills in the findings about all chains together.

@@ -52,7 +52,7 @@ class Judge {
     if (!run_.metrics.is_object() || !run_.metrics.contains("metrics")) return;
     for (const json& row : run_.metrics["metrics"]) {
       if (row.value("name", "") != "LPPD") continue;
-      const double before = number_of(row, "ensemble_initialization"), after = number_of(row, "sampling");
+      const double before = json_number(row, "ensemble_initialization"), after = json_number(row, "sampling");
       const bool no_number = row.contains("sampling") && row["sampling"].is_string();  // "-inf"
       if (after < run_.nothing_learned || no_number)
         add(Weight::warning, Cause::worse_than_no_network,
@@ -72,8 +72,8 @@ class Judge {
   void convergence() {
     if (!run_.diagnostics.is_object() || !run_.diagnostics.contains("predictions")) return;
     const json& predictions = run_.diagnostics["predictions"];
-    const double rhat = number_of(predictions["rhat"], "median"),
-                 ess = number_of(predictions["ess_bulk"], "median");
+    const double rhat = json_number(predictions["rhat"], "median"),
+                 ess = json_number(predictions["ess_bulk"], "median");
     if (rhat > kSettled && run_.diagnostics["chains_used"].size() > 1)
       add(Weight::note, Cause::chains_differ,
           fmt::format(
@@ -136,8 +136,8 @@ class Judge {
   void coverage() {
     if (!run_.sampling.is_object() || !run_.sampling.contains("intervals") || is_damaged()) return;
     for (const json& interval : run_.sampling["intervals"]) {
-      if (std::abs(number_of(interval, "nominal") - 0.9) > 1e-9) continue;
-      const double observed = number_of(interval, "observed"), n = run_.sampling.value("points", 1.0);
+      if (std::abs(json_number(interval, "nominal") - 0.9) > 1e-9) continue;
+      const double observed = json_number(interval, "observed"), n = run_.sampling.value("points", 1.0);
       if (observed < 0.9 - 3 * std::sqrt(0.09 / n))
         add(Weight::warning, Cause::too_narrow,
             fmt::format("90 % intervals hold {:.1f} % of the {:.0f} test targets: they are too narrow",

@@ -44,13 +44,17 @@ void UncertaintyAccumulator::add(std::span<const T> logits) {
   ++samples_;
 }
 
+std::vector<double> UncertaintyAccumulator::mean_probabilities() const {
+  std::vector<double> mean = probability_sum_;
+  for (double& p : mean) p /= static_cast<double>(samples_);
+  return mean;
+}
+
 std::vector<double> UncertaintyAccumulator::entropy() const {
-  std::vector<double> out(rows_), mean(classes_);
-  for (std::size_t i = 0; i < rows_; ++i) {
-    for (std::size_t c = 0; c < classes_; ++c)
-      mean[c] = probability_sum_[i * classes_ + c] / static_cast<double>(samples_);
-    out[i] = entropy_of(mean);
-  }
+  const std::vector<double> mean = mean_probabilities();
+  std::vector<double> out;
+  for (std::size_t i = 0; i < rows_; ++i)
+    out.push_back(entropy_of(std::span<const double>(mean).subspan(i * classes_, classes_)));
   return out;
 }
 

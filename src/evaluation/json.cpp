@@ -9,26 +9,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// JSON has no non-finite numbers.
-Json of(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
-Json of(const std::vector<double>& values) {
-  Json out = Json::array();
-  for (double v : values) out.push_back(of(v));
-  return out;
-}
-
-/// For entries that do not apply, such as the accuracy in an empty bin.
-Json nan_as_null(const std::vector<double>& values) {
-  Json out = Json::array();
-  for (double v : values) out.push_back(std::isnan(v) ? Json(nullptr) : of(v));
-  return out;
-}
-
 Json of(const std::optional<PredictionPlace>& place) {
   if (!place) return nullptr;
   return {{"chain", place->chain}, {"draw", place->draw}, {"row", place->row}};
@@ -36,43 +16,42 @@ Json of(const std::optional<PredictionPlace>& place) {
 
 /// The LPPDs stand beside the other metrics, not in an object of their own.
 void put(Json& out, const LppdMetrics& lppd) {
-  out["lppd"] = of(lppd.lppd);
-  out["nll"] = of(lppd.nll);
-  out["chainwise_lppd"] = of(lppd.chainwise);
-  out["sequential_lppd"] = of(lppd.sequential);
-  out["running_lppd"] = {{"samples", lppd.running.samples}, {"lppd", of(lppd.running.lppd)}};
+  out["lppd"] = lppd.lppd;
+  out["nll"] = lppd.nll;
+  out["chainwise_lppd"] = lppd.chainwise;
+  out["sequential_lppd"] = lppd.sequential;
+  out["running_lppd"] = {{"samples", lppd.running.samples}, {"lppd", lppd.running.lppd}};
 }
 
 Json of(const Reliability& reliability) {
-  return {{"ece", of(reliability.ece)},
+  return {{"ece", reliability.ece},
           {"count", reliability.count},
-          {"accuracy", nan_as_null(reliability.accuracy)},
-          {"confidence", nan_as_null(reliability.confidence)}};
+          {"accuracy", reliability.accuracy},
+          {"confidence", reliability.confidence}};
 }
 
 Json of(const Spread& spread) {
-  return {{"count", spread.count},   {"missing", spread.missing},   {"min", of(spread.min)},
-          {"q05", of(spread.lower)}, {"median", of(spread.median)}, {"q95", of(spread.upper)},
-          {"max", of(spread.max)}};
+  return {{"count", spread.count},   {"missing", spread.missing}, {"min", spread.min}, {"q05", spread.lower},
+          {"median", spread.median}, {"q95", spread.upper},       {"max", spread.max}};
 }
 
 Json of(const QuantityDiagnostics& q) {
   Json chainwise = Json::array();
-  for (const ChainwiseRhat& r : q.chainwise) chainwise.push_back(of(r.rhat));
+  for (const ChainwiseRhat& r : q.chainwise) chainwise.push_back(r.rhat);
   const Convergence& c = q.convergence;
   Json out = {{"name", q.name},
-              {"mean", of(q.mean)},
-              {"sd", of(q.sd)},
-              {"rhat", of(c.rhat)},
-              {"rhat_bulk", of(c.rhat_bulk)},
-              {"rhat_tail", of(c.rhat_tail)},
-              {"rhat_split", of(c.rhat_split)},
-              {"ess_mean", of(c.ess_mean)},
-              {"ess_bulk", of(c.ess_bulk)},
-              {"ess_tail", of(c.ess_tail)},
+              {"mean", q.mean},
+              {"sd", q.sd},
+              {"rhat", c.rhat},
+              {"rhat_bulk", c.rhat_bulk},
+              {"rhat_tail", c.rhat_tail},
+              {"rhat_split", c.rhat_split},
+              {"ess_mean", c.ess_mean},
+              {"ess_bulk", c.ess_bulk},
+              {"ess_tail", c.ess_tail},
               {"chainwise_rhat", std::move(chainwise)},
-              {"between_variance", of(q.variance.between)},
-              {"within_variance", of(q.variance.within)}};
+              {"between_variance", q.variance.between},
+              {"within_variance", q.variance.within}};
   if (c.condition != DrawsCondition::usual) out["reason"] = reason(c.condition);
   if (c.place)
     out[c.condition == DrawsCondition::still_chain ? "still_from"
@@ -93,14 +72,14 @@ std::string to_json(const RegressionMetrics& m) {
   out["points"] = m.points;
   out["draws_per_chain"] = m.draws_per_chain;
   put(out, m.lppd);
-  out["rmse"] = of(m.rmse);
-  out["rmse_own_unit"] = of(m.rmse_own_unit);
-  out["chainwise_rmse"] = of(m.chainwise_rmse);
+  out["rmse"] = m.rmse;
+  out["rmse_own_unit"] = m.rmse_own_unit;
+  out["chainwise_rmse"] = m.chainwise_rmse;
   Json intervals = Json::array();
   for (const IntervalCoverage& c : m.intervals)
-    intervals.push_back({{"nominal", c.nominal}, {"observed", of(c.observed)}, {"width", of(c.width)}});
+    intervals.push_back({{"nominal", c.nominal}, {"observed", c.observed}, {"width", c.width}});
   out["intervals"] = std::move(intervals);
-  out["calibration_error"] = m.intervals.empty() ? Json(nullptr) : of(m.calibration_error);
+  out["calibration_error"] = m.calibration_error;
   out["interval_draws"] = m.interval_draws;
   out["nonfinite"] = of(m.nonfinite);
   return text(out);
@@ -112,22 +91,22 @@ std::string to_json(const ClassificationMetrics& m, bool per_point) {
   out["classes"] = m.classes;
   out["draws_per_chain"] = m.draws_per_chain;
   put(out, m.lppd);
-  out["perplexity"] = of(m.perplexity);
-  out["accuracy"] = of(m.accuracy);
-  out["majority_accuracy"] = of(m.majority_accuracy);
-  out["brier"] = of(m.brier);
-  out["auroc"] = of(m.auroc);
-  out["aurc"] = of(m.aurc);
-  out["ece"] = of(m.reliability.ece);
-  out["f1"] = of(m.f1);
+  out["perplexity"] = m.perplexity;
+  out["accuracy"] = m.accuracy;
+  out["majority_accuracy"] = m.majority_accuracy;
+  out["brier"] = m.brier;
+  out["auroc"] = m.auroc;
+  out["aurc"] = m.aurc;
+  out["ece"] = m.reliability.ece;
+  out["f1"] = m.f1;
   out["reliability"] = of(m.reliability);
   out["true_class_reliability"] = of(m.true_class_reliability);
-  out["mean_entropy"] = of(m.mean_entropy);
-  out["mean_mutual_information"] = of(m.mean_mutual_information);
+  out["mean_entropy"] = m.mean_entropy;
+  out["mean_mutual_information"] = m.mean_mutual_information;
   if (per_point) {
     out["majority_vote"] = m.majority_vote;
-    out["entropy"] = of(m.entropy);
-    out["mutual_information"] = of(m.mutual_information);
+    out["entropy"] = m.entropy;
+    out["mutual_information"] = m.mutual_information;
   }
   out["nonfinite"] = of(m.nonfinite);
   return text(out);
@@ -135,10 +114,10 @@ std::string to_json(const ClassificationMetrics& m, bool per_point) {
 
 std::string to_json(const DeepEnsembleRegression& m, bool per_point) {
   Json out;
-  out["lppd_spread"] = of(m.lppd_spread);
-  out["lppd_residual"] = of(m.lppd_residual);
-  out["rmse"] = of(m.rmse);
-  if (per_point) out["spread"] = of(m.spread);
+  out["lppd_spread"] = m.lppd_spread;
+  out["lppd_residual"] = m.lppd_residual;
+  out["rmse"] = m.rmse;
+  if (per_point) out["spread"] = m.spread;
   return text(out);
 }
 
@@ -153,7 +132,7 @@ std::string to_json(const DiagnosticsSummary& s) {
   out["ess_bulk"] = of(s.ess_bulk);
   out["ess_tail"] = of(s.ess_tail);
   out["chainwise_rhat"] = of(s.chainwise_rhat);
-  out["chain_median_rhat"] = of(s.chain_median_rhat);
+  out["chain_median_rhat"] = s.chain_median_rhat;
   out["chain_still"] = s.chain_still;
   return text(out);
 }

@@ -281,14 +281,13 @@ double bootstrap_error(const std::vector<double>& values, std::uint64_t seed) {
 
 std::string analytic_config_json(const AnalyticConfig& config) {
   using nlohmann::json;
-  const auto number = [](double value) { return std::isfinite(value) ? json(value) : json("inf"); };
   json targets = json::array(), noises = json::array(), laws = json::array(), methods = json::array();
   for (const AnalyticalKind target : config.targets) targets.push_back(name_of(target));
   for (const NoiseStructure noise : config.noises) noises.push_back(name_of(noise));
   for (const BaseNoise law : config.distributions) laws.push_back(name_of(law));
   for (const AnalyticMethod& method : config.methods) {
     json lengths = json::array();
-    for (const double length : method.decoherence_lengths) lengths.push_back(number(length));
+    for (const double length : method.decoherence_lengths) lengths.push_back(length);
     methods.push_back(
         {{"name", method.name},
          {"label", method.label},

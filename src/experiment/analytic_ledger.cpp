@@ -5,6 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "evaluation/json_number.hpp"
 #include "smile/error.hpp"
 
 namespace smile::analytic {
@@ -12,10 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// JSON has no infinity: null.
-json number(double value) {
-  return std::isfinite(value) ? json(value) : json(nullptr);
-}
+/// What is not finite was written as null.
 double number(const json& value) {
   return value.is_null() ? std::numeric_limits<double>::infinity() : value.get<double>();
 }
@@ -23,8 +21,7 @@ double number(const json& value) {
 std::string line_of(std::size_t bundle, const std::vector<ChainOutcome>& outcomes) {
   json line{{"bundle", bundle}, {"chains", json::array()}};
   for (const ChainOutcome& o : outcomes)
-    line["chains"].push_back(
-        {number(o.bias), number(o.authors), number(o.effective), o.failed, o.refused, o.steps});
+    line["chains"].push_back({o.bias, o.authors, o.effective, o.failed, o.refused, o.steps});
   return line.dump() + "\n";
 }
 

@@ -15,12 +15,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json number(double value) {
-  if (std::isnan(value)) return nullptr;
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
 const char* name_of(ChainStatus status) {
   switch (status) {
     case ChainStatus::complete:
@@ -41,12 +35,12 @@ ordered_json json_of(const StepSums& sums, double dimension) {
           {"gradients", sums.gradients},
           {"refused", sums.refused()},
           {"refused_by_cause", refusals},
-          {"refusal_frequency", number(sums.steps > 0 ? double(sums.refused()) / double(sums.steps) : NAN)},
-          {"mean_step_size", number(sums.mean_step_size())},
-          {"mean_turn_angle", number(sums.mean_turn_angle())},
-          {"gradient_rms", number(sums.gradient_rms(dimension))},
-          {"implied_decoherence_length", number(sums.implied_decoherence_length())},
-          {"same_batch_energy_variance_per_dim", number(sums.same_batch_energy_variance(dimension))}};
+          {"refusal_frequency", sums.steps > 0 ? double(sums.refused()) / double(sums.steps) : NAN},
+          {"mean_step_size", sums.mean_step_size()},
+          {"mean_turn_angle", sums.mean_turn_angle()},
+          {"gradient_rms", sums.gradient_rms(dimension)},
+          {"implied_decoherence_length", sums.implied_decoherence_length()},
+          {"same_batch_energy_variance_per_dim", sums.same_batch_energy_variance(dimension)}};
 }
 
 ordered_json json_of(const EnergyErrors& energy, const ChainMonitor& monitor) {
@@ -61,9 +55,9 @@ ordered_json json_of(const EnergyErrors& energy, const ChainMonitor& monitor) {
           {"log10_bin_width", width},
           {"counts", std::vector<std::uint64_t>(counts.begin() + std::ptrdiff_t(first),
                                                 counts.begin() + std::ptrdiff_t(last))},
-          {"gamma_shape", number(monitor.gamma_shape)},
-          {"gamma_scale", number(monitor.gamma_scale)},
-          {"kolmogorov_distance", number(energy.kolmogorov_distance())}};
+          {"gamma_shape", monitor.gamma_shape},
+          {"gamma_scale", monitor.gamma_scale},
+          {"kolmogorov_distance", energy.kolmogorov_distance()}};
 }
 
 }  // namespace
@@ -122,7 +116,7 @@ std::string chains_json(std::span<const ChainRecord> records, std::span<const Ch
     const auto& monitor = record.monitor;
     const double d = double(record.dimension);
     ordered_json tuned = ordered_json::object();
-    for (const auto& [name, value] : record.tuned) tuned[name] = number(value);
+    for (const auto& [name, value] : record.tuned) tuned[name] = value;
     out.push_back(
         {{"chain", record.chain},
          {"status", name_of(record.status)},
@@ -133,19 +127,18 @@ std::string chains_json(std::span<const ChainRecord> records, std::span<const Ch
          {"draws_stored", record.stored},
          {"draws_evaluated", scores[i].draws},
          {"seconds", record.seconds},
-         {"steps_per_second", number(record.seconds > 0 ? double(record.step) / record.seconds : NAN)},
+         {"steps_per_second", record.seconds > 0 ? double(record.step) / record.seconds : NAN},
          {"gradients_per_second",
-          number(record.seconds > 0
-                     ? double(monitor.warmup.gradients + monitor.sampling.gradients) / record.seconds
-                     : NAN)},
-         {"test_lppd", number(scores[i].lppd)},
-         {"test_rmse", number(scores[i].rmse)},
-         {"start_test_lppd", number(scores[i].start_lppd)},
-         {"training_log_likelihood", number(monitor.training_log_likelihood)},
-         {"position_norm2_per_dim", number(monitor.squared_norm_per_dim)},
-         {"step_size_first", number(monitor.first_step_size)},
-         {"step_size_after_warmup", number(monitor.warmup_end_step_size)},
-         {"step_size_last", number(monitor.last_step_size)},
+          record.seconds > 0 ? double(monitor.warmup.gradients + monitor.sampling.gradients) / record.seconds
+                             : NAN},
+         {"test_lppd", scores[i].lppd},
+         {"test_rmse", scores[i].rmse},
+         {"start_test_lppd", scores[i].start_lppd},
+         {"training_log_likelihood", monitor.training_log_likelihood},
+         {"position_norm2_per_dim", monitor.squared_norm_per_dim},
+         {"step_size_first", monitor.first_step_size},
+         {"step_size_after_warmup", monitor.warmup_end_step_size},
+         {"step_size_last", monitor.last_step_size},
          {"warmup", json_of(monitor.warmup, d)},
          {"sampling", json_of(monitor.sampling, d)},
          {"energy_error", json_of(monitor.energy, monitor)},

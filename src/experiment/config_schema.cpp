@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "smile/targets/task_likelihood.hpp"
+
 namespace smile::schema {
 namespace {
 
@@ -164,12 +166,10 @@ Condition of_priors(const Predicate& holds) {
   return {names, [holds](const Config& c) { return holds(sampler(c).prior_config.row()); }};
 }
 
-bool is_regression(const Config& c) {
-  return c.task() == Task::regression || c.task() == Task::mean_regression;
-}
-const auto kRegression = Condition{"regr, mean_regr", is_regression};
+const auto kRegression =
+    Condition{"regr, mean_regr", [](const Config& c) { return is_regression(c.task()); }};
 const auto kClassification =
-    Condition{"class, class_multilabel", [](const Config& c) { return !is_regression(c); }};
+    Condition{"class, class_multilabel", [](const Config& c) { return !is_regression(c.task()); }};
 const auto kChainwise = Condition{"Crhat", [](const Config& c) { return evaluates(c, "Crhat"); }};
 const auto kDiagnoses = Condition{
     "Crhat, Ess, ChainVar",

@@ -20,20 +20,10 @@
 #include "smile/run/run_paths.hpp"
 
 namespace smile {
-namespace diagnosis {
-
-double number_of(const nlohmann::json& object, const char* key) {
-  return object.is_object() && object.contains(key) && object[key].is_number() ? object[key].get<double>()
-                                                                               : ChainDiagnosis::kNone;
-}
-
-}  // namespace diagnosis
-
 namespace {
 
 namespace fs = std::filesystem;
 using diagnosis::ChainEvidence;
-using diagnosis::number_of;
 using diagnosis::RunEvidence;
 using nlohmann::json;
 constexpr double kNone = ChainDiagnosis::kNone;
@@ -80,8 +70,8 @@ std::vector<ChainEvidence> chains_of(const RunEvidence& run) {
   if (run.chains.is_array())
     for (const json& row : run.chains)
       if (const auto i = std::size_t(row.value("chain", 0)); i < chains.size())
-        chains[i].score = {row.value("draws_evaluated", std::size_t{0}), number_of(row, "test_lppd"),
-                           number_of(row, "test_rmse"), number_of(row, "start_test_lppd")};
+        chains[i].score = {row.value("draws_evaluated", std::size_t{0}), json_number(row, "test_lppd"),
+                           json_number(row, "test_rmse"), json_number(row, "start_test_lppd")};
   // Astray is a chain by comparison with the others.
   std::vector<ChainRecord> records;
   experiment::ChainScores scores;

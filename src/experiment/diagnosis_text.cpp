@@ -12,12 +12,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json number(double value) {
-  if (std::isnan(value)) return nullptr;
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
 ordered_json json_of(const std::vector<Finding>& findings) {
   ordered_json out = ordered_json::array();
   for (const Finding& f : findings)
@@ -34,11 +28,11 @@ ordered_json json_of(const std::vector<EnergyWindow>& windows) {
     out[name] = ordered_json::array();
   for (const EnergyWindow& w : windows) {
     out["last_step"].push_back(w.last_step);
-    out["step_size"].push_back(number(w.step_size));
-    out["reset_frequency"].push_back(number(w.reset_frequency));
-    out["gamma_shape"].push_back(number(w.gamma_shape));
-    out["gamma_scale"].push_back(number(w.gamma_scale));
-    out["kolmogorov_distance"].push_back(number(w.kolmogorov_distance));
+    out["step_size"].push_back(w.step_size);
+    out["reset_frequency"].push_back(w.reset_frequency);
+    out["gamma_shape"].push_back(w.gamma_shape);
+    out["gamma_scale"].push_back(w.gamma_scale);
+    out["kolmogorov_distance"].push_back(w.kolmogorov_distance);
   }
   return out;
 }
@@ -52,28 +46,28 @@ ordered_json json_of(const ChainDiagnosis& d) {
           {"warmup_steps", d.warmup_steps},
           {"total_steps", d.total_steps},
           {"draws", d.draws},
-          {"test_lppd", number(d.test_lppd)},
-          {"start_test_lppd", number(d.start_test_lppd)},
-          {"training_log_likelihood_per_row", number(d.training_log_likelihood)},
-          {"squared_norm_per_dim", number(d.squared_norm_per_dim)},
-          {"reset_frequency", number(d.reset_frequency)},
-          {"expected_reset_frequency", number(d.expected_reset_frequency)},
+          {"test_lppd", d.test_lppd},
+          {"start_test_lppd", d.start_test_lppd},
+          {"training_log_likelihood_per_row", d.training_log_likelihood},
+          {"squared_norm_per_dim", d.squared_norm_per_dim},
+          {"reset_frequency", d.reset_frequency},
+          {"expected_reset_frequency", d.expected_reset_frequency},
           {"divergences", d.divergences},
           {"refusals", refusals},
-          {"gamma_shape", number(d.gamma_shape)},
-          {"gamma_scale", number(d.gamma_scale)},
-          {"kolmogorov_distance", number(d.kolmogorov_distance)},
-          {"step_size_first", number(d.step_size_first)},
-          {"step_size_after_warmup", number(d.step_size_after_warmup)},
-          {"step_size_last", number(d.step_size_last)},
-          {"step_size_smallest", number(d.step_size_smallest)},
-          {"step_size_largest", number(d.step_size_largest)},
+          {"gamma_shape", d.gamma_shape},
+          {"gamma_scale", d.gamma_scale},
+          {"kolmogorov_distance", d.kolmogorov_distance},
+          {"step_size_first", d.step_size_first},
+          {"step_size_after_warmup", d.step_size_after_warmup},
+          {"step_size_last", d.step_size_last},
+          {"step_size_smallest", d.step_size_smallest},
+          {"step_size_largest", d.step_size_largest},
           {"step_size_drifted", d.step_size_drifted},
-          {"gradient_rms", number(d.gradient_rms)},
-          {"seconds_per_step", number(d.seconds_per_step)},
-          {"gradients_per_second", number(d.gradients_per_second)},
-          {"chainwise_rhat_parameters", number(d.chainwise_rhat_parameters)},
-          {"chainwise_rhat_predictions", number(d.chainwise_rhat_predictions)},
+          {"gradient_rms", d.gradient_rms},
+          {"seconds_per_step", d.seconds_per_step},
+          {"gradients_per_second", d.gradients_per_second},
+          {"chainwise_rhat_parameters", d.chainwise_rhat_parameters},
+          {"chainwise_rhat_predictions", d.chainwise_rhat_predictions},
           {"still_quantities", d.still_quantities},
           {"energy_over_time", json_of(d.energy_over_time)},
           {"findings", json_of(d.findings)}};

@@ -19,6 +19,7 @@
 #include "smile/network/network.hpp"
 #include "smile/targets/frozen.hpp"
 #include "smile/targets/priors.hpp"
+#include "smile/targets/task_likelihood.hpp"
 #include "smile/warmstart/member.hpp"
 
 namespace smile::experiment {
@@ -45,9 +46,7 @@ struct Experiment {
   std::size_t observations() const { return network->rows(Part::train); }
   std::size_t outputs() const { return network->outputs(); }
   bool is_native() const { return !spec.widths.empty(); }
-  bool is_regression() const {
-    return config.task() == Task::regression || config.task() == Task::mean_regression;
-  }
+  bool is_regression() const { return smile::is_regression(config.task()); }
 };
 
 /// Reads the data and checks that the configuration can run on it. Writes nothing.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "evaluation/softmax.hpp"
 #include "experiment/draws.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/network_record.hpp"
@@ -39,13 +40,6 @@ std::vector<HostVector<float>> choose_draws(std::span<const experiment::ChainDra
     }
   }
   return positions;
-}
-
-void add_softmax(std::span<const float> logits, std::vector<double>& sum) {
-  const double largest = double(*std::max_element(logits.begin(), logits.end()));
-  double norm = 0;
-  for (const float logit : logits) norm += std::exp(double(logit) - largest);
-  for (std::size_t i = 0; i < logits.size(); ++i) sum[i] += std::exp(double(logits[i]) - largest) / norm;
 }
 
 /// An index drawn in proportion to p^(1/T).
@@ -101,10 +95,13 @@ std::string generate_text(const std::string& run, const GenerateOptions& options
   if (options.on_text) options.on_text(options.prompt);
   for (std::size_t i = 0; i < options.tokens; ++i) {
     const std::size_t first = tokens.size() > context ? tokens.size() - context : 0;
-    std::vector<double> mean(vocabulary.size());
+    std::vector<double> mean(vocabulary.size()), p(vocabulary.size());
     for (const auto& position : positions) {
       model->next(std::span(tokens).subspan(first), position, logits);
-      add_softmax(logits, mean);
+      if (!softmax(std::span<const float>(logits), std::span(p)).finite)
+        throw Error(run, "a draw's outputs are not finite numbers",
+                    "see smile diagnose for the chains that can be used", ErrorKind::run);
+      for (std::size_t c = 0; c < p.size(); ++c) mean[c] += p[c];
     }
     Stream stream({options.seed, 0, Purpose::predictive}, i);
     tokens.push_back(draw_token(mean, options.temperature, stream.uniform()));

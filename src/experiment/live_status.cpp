@@ -7,6 +7,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "evaluation/json_number.hpp"
 #include "run/json_file.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
@@ -19,22 +20,10 @@ using nlohmann::ordered_json;
 
 constexpr auto kPause = std::chrono::seconds(1);
 
-ordered_json number(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json();
-}
-
-double value(const ordered_json& json, const char* key) {
-  return json.contains(key) && json[key].is_number() ? json[key].get<double>() : StepReport::kNone;
-}
-
 ordered_json json_of(const ChainProgress& chain) {
-  return {{"chain", chain.chain},
-          {"done", chain.done},
-          {"total", chain.total},
-          {"warmup", chain.warmup},
-          {"refused", chain.refused},
-          {"log_density", number(chain.log_density)},
-          {"step_size", number(chain.step_size)}};
+  return {{"chain", chain.chain},        {"done", chain.done},       {"total", chain.total},
+          {"warmup", chain.warmup},      {"refused", chain.refused}, {"log_density", chain.log_density},
+          {"step_size", chain.step_size}};
 }
 
 ordered_json json_of(const PhaseTime& phase) {
@@ -103,18 +92,18 @@ std::optional<LiveProgress> read_progress(const std::filesystem::path& run) {
     now.unit = text.value("unit", "");
     now.done = text.value("done", std::uint64_t{0});
     now.total = text.value("total", std::uint64_t{0});
-    now.seconds = value(text, "seconds");
-    now.per_second = value(text, "per_second");
+    now.seconds = json_number(text, "seconds");
+    now.per_second = json_number(text, "per_second");
     now.refused = text.value("refused", std::uint64_t{0});
-    now.log_density = value(text, "log_density");
-    now.step_size = value(text, "step_size");
+    now.log_density = json_number(text, "log_density");
+    now.step_size = json_number(text, "step_size");
     now.finished = text.value("finished", false);
     out.written = text.value("unix_time", std::int64_t{0});
     for (const auto& chain : text["chains"])
       now.chains.push_back({chain.value("chain", 0u), chain.value("done", std::uint64_t{0}),
                             chain.value("total", std::uint64_t{0}), chain.value("warmup", std::uint64_t{0}),
-                            chain.value("refused", std::uint64_t{0}), value(chain, "log_density"),
-                            value(chain, "step_size")});
+                            chain.value("refused", std::uint64_t{0}), json_number(chain, "log_density"),
+                            json_number(chain, "step_size")});
     for (const auto& phase : text["phases"])
       out.phases.push_back({phase.value("name", ""), phase.value("unit", ""), phase.value("seconds", 0.0),
                             phase.value("done", std::uint64_t{0})});
@@ -153,11 +142,11 @@ void LiveStatus::write(const Progress& progress) const noexcept {
                          {"unit", progress.unit},
                          {"done", progress.done},
                          {"total", progress.total},
-                         {"seconds", number(progress.seconds)},
-                         {"per_second", number(progress.per_second)},
-                         {"seconds_left", number(seconds_left(progress))},
-                         {"log_density", number(progress.log_density)},
-                         {"step_size", number(progress.step_size)},
+                         {"seconds", progress.seconds},
+                         {"per_second", progress.per_second},
+                         {"seconds_left", seconds_left(progress)},
+                         {"log_density", progress.log_density},
+                         {"step_size", progress.step_size},
                          {"refused", progress.refused},
                          {"finished", progress.finished},
                          {"unix_time", std::int64_t(std::time(nullptr))}};

@@ -12,13 +12,12 @@
 #include "experiment/draws.hpp"
 #include "experiment/log_densities.hpp"
 #include "experiment/phase_progress.hpp"
+#include "experiment/task_accumulator.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/data/npy.hpp"
-#include "smile/evaluation/classification.hpp"
 #include "smile/evaluation/diagnostics.hpp"
 #include "smile/evaluation/json.hpp"
 #include "smile/evaluation/ranking.hpp"
-#include "smile/evaluation/regression.hpp"
 #include "smile/experiment/diagnosis.hpp"
 #include "smile/run/run_paths.hpp"
 
@@ -74,47 +73,13 @@ struct Evaluation {
   }
 };
 
-/// One accumulator for every task.
-class Predictive {
- public:
-  /// On the test rows.
-  Predictive(const Evaluation& evaluation, std::vector<std::size_t> draws_per_chain)
-      : Predictive(evaluation, evaluation.e.test.targets, std::move(draws_per_chain),
-                   evaluation.regression()) {}
-  /// On other rows.
-  Predictive(const Evaluation& evaluation, std::span<const double> targets,
-             std::vector<std::size_t> draws_per_chain, RegressionOptions options)
-      : task_(evaluation.e.config.task()), outputs_(evaluation.e.outputs()) {
-    if (evaluation.e.is_regression())
-      regression_.emplace(targets, std::move(draws_per_chain), std::move(options));
-    else
-      classification_.emplace(std::vector<std::uint32_t>(targets.begin(), targets.end()), outputs_,
-                              std::move(draws_per_chain), evaluation.classification());
-  }
-  void add(std::size_t chain, std::size_t draw, std::span<const float> position,
-           std::span<const float> outputs) {
-    if (classification_) {
-      classification_->add(chain, draw, outputs);
-    } else if (task_ == Task::mean_regression) {
-      regression_->add(chain, draw, outputs, double(position.back()));
-    } else {
-      const std::size_t rows = outputs.size() / 2;
-      mean_.resize(rows);
-      log_sd_.resize(rows);
-      for (std::size_t i = 0; i < rows; ++i) mean_[i] = outputs[2 * i], log_sd_[i] = outputs[2 * i + 1];
-      regression_->add<float>(chain, draw, mean_, log_sd_);
-    }
-  }
-  RegressionAccumulator& regression() { return *regression_; }
-  ClassificationAccumulator& classification() { return *classification_; }
-
- private:
-  Task task_;
-  std::size_t outputs_;
-  std::optional<RegressionAccumulator> regression_;
-  std::optional<ClassificationAccumulator> classification_;
-  std::vector<float> mean_, log_sd_;
-};
+/// On the test rows.
+TaskAccumulator accumulator_of(const Evaluation& evaluation, std::vector<std::size_t> draws_per_chain) {
+  const Experiment& e = evaluation.e;
+  return {e.config.task(),         e.outputs(),
+          e.test.targets,          std::move(draws_per_chain),
+          evaluation.regression(), evaluation.classification()};
+}
 
 template <class Set>
 void put_regression(const RegressionMetrics& m, const Set& set) {
@@ -177,7 +142,7 @@ void evaluate_members(Evaluation& evaluation, const std::vector<HostVector<float
     set("RMSE, own unit", m.rmse * e.info.normalisation.target_sd);
     json = to_json(m, true);
   } else {
-    Predictive predictive(evaluation, std::vector<std::size_t>(members.size(), 1));
+    TaskAccumulator predictive = accumulator_of(evaluation, std::vector<std::size_t>(members.size(), 1));
     for (std::size_t i = 0; i < members.size(); ++i) {
       network->predict(Part::test, members[i], outputs);
       predictive.add(i, 0, members[i].span(), outputs);
@@ -219,11 +184,8 @@ Followed followed(const Experiment& e, std::span<const ChainDraws> chains) {
 double prediction(const Experiment& e, std::span<const float> outputs, std::size_t row) {
   const std::size_t width = e.outputs();
   if (e.is_regression()) return double(outputs[row * width]);
-  const auto logits = outputs.subspan(row * width, width);
-  const double largest = double(*std::max_element(logits.begin(), logits.end()));
-  double sum = 0;
-  for (const float logit : logits) sum += std::exp(double(logit) - largest);
-  return std::exp(double(logits[std::size_t(e.test.targets[row])]) - largest) / sum;
+  RowPredictive reader(e.config.task(), width);
+  return reader.probabilities(outputs, row)[std::size_t(e.test.targets[row])];
 }
 
 void follow(Followed& f, const Experiment& e, std::size_t chain, std::size_t draw,
@@ -331,7 +293,7 @@ bool diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, 
 }
 
 /// LPPD of the first k chains over random orders of the chains: how much each further chain brings.
-void evaluate_orderings(const Evaluation& evaluation, Predictive& predictive, std::size_t chains) {
+void evaluate_orderings(const Evaluation& evaluation, TaskAccumulator& predictive, std::size_t chains) {
   const std::size_t orderings = std::size_t(evaluation.e.config.evaluation_args.n_orderings);
   std::vector<std::uint32_t> permutation(chains);
   std::vector<std::int64_t> orders;
@@ -339,8 +301,7 @@ void evaluate_orderings(const Evaluation& evaluation, Predictive& predictive, st
   for (std::size_t i = 0; i < orderings; ++i) {
     random_permutation({evaluation.e.seed(), 0, Purpose::diagnostics}, i + 1, permutation);
     const std::vector<std::size_t> order(permutation.begin(), permutation.end());
-    const auto values = evaluation.e.is_regression() ? predictive.regression().sequential_lppd(order)
-                                                     : predictive.classification().sequential_lppd(order);
+    const auto values = predictive.sequential_lppd(order);
     orders.insert(orders.end(), order.begin(), order.end());
     lppd.insert(lppd.end(), values.begin(), values.end());
   }
@@ -358,7 +319,7 @@ struct Novelty {
 
 /// Classification: entropy and mutual information of p̄. Regression: entropy of the Normal with the mixture's
 /// moments, and how much smaller it would be without the spread of the means.
-Novelty novelty(const Experiment& e, Predictive& predictive, bool has_targets) {
+Novelty novelty(const Experiment& e, TaskAccumulator& predictive, bool has_targets) {
   Novelty out;
   if (e.is_regression()) {
     const PointwisePredictive p = predictive.regression().pointwise();
@@ -388,7 +349,8 @@ Novelty novelty(const Experiment& e, Predictive& predictive, bool has_targets) {
 
 /// How well the predictions tell the set of `evaluation_args.ood` from the test set.
 void evaluate_out_of_distribution(Evaluation& evaluation, const PredictionRows& rows,
-                                  std::span<const ChainDraws> chains, Predictive& test, std::size_t threads) {
+                                  std::span<const ChainDraws> chains, TaskAccumulator& test,
+                                  std::size_t threads) {
   const Experiment& e = evaluation.e;
   const bool has_targets = !rows.targets.empty();
   const std::vector<double> targets = has_targets ? rows.targets : std::vector<double>(rows.rows);
@@ -396,7 +358,8 @@ void evaluate_out_of_distribution(Evaluation& evaluation, const PredictionRows& 
   for (const auto& chain : chains) counts.push_back(chain.count);
   RegressionOptions options = evaluation.regression();
   options.nominal_coverages.clear();
-  Predictive predictive(evaluation, targets, counts, options);
+  TaskAccumulator predictive(e.config.task(), e.outputs(), targets, counts, options,
+                             evaluation.classification());
   for_each_prediction(
       *network_over(e, rows), Part::test, chains, threads,
       [&](std::size_t chain, std::size_t draw, std::span<const float> position,
@@ -418,7 +381,7 @@ void evaluate_out_of_distribution(Evaluation& evaluation, const PredictionRows& 
   write_npz(evaluation.paths().out_of_distribution(), arrays);
 }
 
-void write_arrays(Evaluation& evaluation, Predictive& predictive, const LppdMetrics& lppd) {
+void write_arrays(Evaluation& evaluation, TaskAccumulator& predictive, const LppdMetrics& lppd) {
   const Experiment& e = evaluation.e;
   const std::size_t n = e.test.rows;
   std::vector<NamedArray> arrays;
@@ -461,7 +424,7 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
   std::vector<std::size_t> counts;
   std::size_t total = 0;
   for (const auto& chain : chains) counts.push_back(chain.count), total += chain.count;
-  Predictive predictive(evaluation, counts);
+  TaskAccumulator predictive = accumulator_of(evaluation, counts);
   const auto& wanted = e.config.evaluations;
   const bool diagnosing = wants(wanted, "Crhat") || wants(wanted, "Ess") || wants(wanted, "ChainVar") ||
                           wants(wanted, "PriorLogLik");
@@ -525,20 +488,14 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
 
 void write_summary(const Evaluation& evaluation, const RunSummary& summary) {
   using nlohmann::ordered_json;
-  const auto number = [](double value) -> ordered_json {
-    if (std::isnan(value)) return nullptr;
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return value;
-  };
   ordered_json out;
   out["draws"] = summary.draws;
   out["chains"] = summary.chains;
   out["failed_chains"] = summary.failed_chains;
   out["metrics"] = ordered_json::array();
   for (const auto& row : summary.metrics)
-    out["metrics"].push_back({{"name", row.name},
-                              {"ensemble_initialization", number(row.ensemble)},
-                              {"sampling", number(row.sampling)}});
+    out["metrics"].push_back(
+        {{"name", row.name}, {"ensemble_initialization", row.ensemble}, {"sampling", row.sampling}});
   out["warnings"] = summary.warnings;
   write_file_atomically(evaluation.paths().metrics(), out.dump(2) + "\n");
 }

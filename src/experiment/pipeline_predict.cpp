@@ -7,6 +7,8 @@
 #include <memory>
 
 #include "ensemble/parallel.hpp"
+#include "evaluation/argmax.hpp"
+#include "evaluation/row_predictive.hpp"
 #include "experiment/network_record.hpp"
 #include "experiment/phase_progress.hpp"
 #include "experiment/prediction_source.hpp"
@@ -73,7 +75,8 @@ class RegressionPredictor final : public RowPredictor {
                       std::vector<double> quantiles)
       : RowPredictor(run, threads, stop),
         quantiles_(std::move(quantiles)),
-        own_sigma_(e_.config.task() == Task::regression),
+        reader_(e_.config.task(), 1),  // classes: none
+        own_sigma_(reader_.has_own_sigma()),
         draws_(run.draws()) {}
 
   experiment::PredictionColumns columns() const override {
@@ -137,10 +140,11 @@ class RegressionPredictor final : public RowPredictor {
     std::size_t draw = 0;
     for_each_draw(
         rows, [&](std::size_t, std::size_t, std::span<const float> position, std::span<const float> outputs) {
-          if (!own_sigma_) sds_[draw] = float(clipped_sigma(double(position.back())).sigma);
+          if (!own_sigma_) sds_[draw] = float(reader_.normal(outputs, 0, position).sigma());
           for (std::size_t i = 0; i < rows.rows; ++i) {
-            means_[i * draws_ + draw] = outputs[own_sigma_ ? 2 * i : i];
-            if (own_sigma_) sds_[i * draws_ + draw] = float(clipped_sigma(double(outputs[2 * i + 1])).sigma);
+            const RowPredictive::Normal normal = reader_.normal(outputs, i, position);
+            means_[i * draws_ + draw] = float(normal.mean);
+            if (own_sigma_) sds_[i * draws_ + draw] = float(normal.sigma());
           }
           ++draw;
         });
@@ -187,6 +191,7 @@ class RegressionPredictor final : public RowPredictor {
   }
 
   const std::vector<double> quantiles_;
+  const RowPredictive reader_;
   const bool own_sigma_;
   const std::size_t draws_;
   std::vector<float> means_, sds_;  // @shape [rows, draws]; sds_ [draws] where σ is global
@@ -210,29 +215,16 @@ class ClassPredictor final : public RowPredictor {
   void predict(const PredictionBlock& rows, PredictionWriter& writer) override {
     const std::size_t classes = e_.info.labels.classes();
     UncertaintyAccumulator uncertainty(rows.rows, classes);
-    std::vector<double> probability(rows.rows * classes), p(classes);
-    std::size_t draws = 0;
-    for_each_draw(rows,
-                  [&](std::size_t, std::size_t, std::span<const float>, std::span<const float> outputs) {
-                    ++draws;
-                    uncertainty.add(outputs);
-                    for (std::size_t i = 0; i < rows.rows; ++i) {
-                      const auto logits = outputs.subspan(i * classes, classes);
-                      const double largest = double(*std::max_element(logits.begin(), logits.end()));
-                      double sum = 0;
-                      for (std::size_t c = 0; c < classes; ++c)
-                        sum += p[c] = std::exp(double(logits[c]) - largest);
-                      for (std::size_t c = 0; c < classes; ++c) probability[i * classes + c] += p[c] / sum;
-                    }
-                  });
+    for_each_draw(rows, [&](std::size_t, std::size_t, std::span<const float>,
+                            std::span<const float> outputs) { uncertainty.add(outputs); });
+    const std::vector<double> probabilities = uncertainty.mean_probabilities();
     const auto entropy = uncertainty.entropy(), information = uncertainty.mutual_information();
     std::vector<double> line(classes + 2);
     for (std::size_t i = 0; i < rows.rows; ++i) {
-      for (std::size_t c = 0; c < classes; ++c) line[c] = probability[i * classes + c] / double(draws);
+      for (std::size_t c = 0; c < classes; ++c) line[c] = probabilities[i * classes + c];
       line[classes] = entropy[i];
       line[classes + 1] = information[i];
-      const auto best =
-          std::size_t(std::max_element(line.begin(), line.begin() + std::ptrdiff_t(classes)) - line.begin());
+      const std::size_t best = argmax(std::span<const double>(line).first(classes));
       writer.add({rows.records[i], rows.names.empty() ? std::string_view() : rows.names[i], best, line});
       if (rows.targets.empty()) continue;
       const auto target = std::size_t(rows.targets[i]);

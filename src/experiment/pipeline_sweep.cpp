@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "evaluation/json_number.hpp"
 #include "experiment/experiment.hpp"
 #include "run/json_file.hpp"
 #include "smile/data/atomic_file.hpp"
@@ -21,13 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-double number(const ordered_json& value) {
-  if (value.is_number()) return value.get<double>();
-  if (value.is_string() && value == "inf") return std::numeric_limits<double>::infinity();
-  if (value.is_string() && value == "-inf") return -std::numeric_limits<double>::infinity();
-  return std::numeric_limits<double>::quiet_NaN();
-}
-
 /// The summary of a finished run, from its eval/metrics.json.
 RunSummary read_summary(const fs::path& run) {
   const fs::path path = RunPaths(run).metrics();
@@ -42,7 +36,8 @@ RunSummary read_summary(const fs::path& run) {
   summary.chains = text.value("chains", std::size_t{0});
   summary.failed_chains = text.value("failed_chains", std::size_t{0});
   for (const auto& row : text["metrics"])
-    summary.metrics.push_back({row["name"], number(row["ensemble_initialization"]), number(row["sampling"])});
+    summary.metrics.push_back(
+        {row["name"], json_number(row["ensemble_initialization"]), json_number(row["sampling"])});
   return summary;
 }
 
@@ -92,11 +87,7 @@ void write_tables(SweepSummary& sweep, const fs::path& folder) {
                                     [&](const MetricRow& r) { return r.name == name; });
       const bool known = row != summary.metrics.end();
       csv += known ? fmt::format(",{},{}", cell(row->ensemble), cell(row->sampling)) : std::string(",,");
-      if (known)
-        metrics[name] = {
-            {"ensemble_initialization",
-             std::isfinite(row->ensemble) ? ordered_json(row->ensemble) : ordered_json()},
-            {"sampling", std::isfinite(row->sampling) ? ordered_json(row->sampling) : ordered_json()}};
+      if (known) metrics[name] = {{"ensemble_initialization", row->ensemble}, {"sampling", row->sampling}};
     }
     csv += "\n";
     json.push_back({{"point", point},

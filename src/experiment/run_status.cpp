@@ -7,15 +7,15 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "evaluation/json_number.hpp"
 #include "experiment/draws.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/live_status.hpp"
+#include "experiment/task_accumulator.hpp"
 #include "run/json_file.hpp"
 #include "smile/data/draws.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
 #include "smile/error.hpp"
-#include "smile/evaluation/classification.hpp"
-#include "smile/evaluation/regression.hpp"
 #include "smile/run/run_paths.hpp"
 
 namespace smile {
@@ -58,37 +58,22 @@ std::optional<LppdSoFar> lppd_so_far(const fs::path& run) {
   }
   if (chains.empty()) return std::nullopt;
   out.rows = e.valid.rows;
-  std::optional<RegressionAccumulator> regression;
-  std::optional<ClassificationAccumulator> classification;
-  if (e.is_regression()) {
-    RegressionOptions options;
-    options.nominal_coverages.clear();
-    regression.emplace(e.valid.targets, counts, options);
-  } else {
-    const std::vector<std::uint32_t> labels(e.valid.targets.begin(), e.valid.targets.end());
-    classification.emplace(labels, e.outputs(), counts);
-  }
+  RegressionOptions options;
+  options.nominal_coverages.clear();
+  experiment::TaskAccumulator mixture(e.config.task(), e.outputs(), e.valid.targets, counts, options);
   const auto network = e.network->predictor();
   const experiment::CompleteDraw complete = experiment::complete_draws(e, *e.network, run);
   HostVector<float> position(e.dimension());
-  std::vector<float> outputs(e.valid.rows * e.outputs()), mean(e.valid.rows), log_sd(e.valid.rows);
+  std::vector<float> outputs(e.valid.rows * e.outputs());
   for (std::size_t c = 0; c < chains.size(); ++c)
     for (std::size_t s = 0; s < chains[c].size(); ++s) {
       if (position.size() != e.dimension()) position.resize(e.dimension());
       std::copy(chains[c][s].begin(), chains[c][s].end(), position.data());
       if (complete) complete(numbers[c], position);
       network->predict(Part::valid, position, outputs);
-      if (classification) {
-        classification->add<float>(c, s, outputs);
-      } else if (e.config.task() == Task::mean_regression) {
-        regression->add<float>(c, s, outputs, double(position[position.size() - 1]));
-      } else {
-        for (std::size_t i = 0; i < mean.size(); ++i)
-          mean[i] = outputs[2 * i], log_sd[i] = outputs[2 * i + 1];
-        regression->add<float>(c, s, mean, log_sd);
-      }
+      mixture.add(c, s, std::as_const(position).span(), outputs);
     }
-  out.lppd = regression ? regression->metrics().lppd.lppd : classification->metrics().lppd.lppd;
+  out.lppd = mixture.metrics([](const auto& m) { return m.lppd.lppd; });
   return out;
 }
 
@@ -109,10 +94,6 @@ std::uint64_t resets_of(const RunFacts& facts) {
     if (const auto record = read_chain_record(facts.path, std::uint32_t(i)))
       resets += record->monitor.warmup.refused() + record->monitor.sampling.refused();
   return resets;
-}
-
-ordered_json number(double value) {
-  return std::isfinite(value) ? ordered_json(value) : ordered_json();
 }
 
 }  // namespace
@@ -153,23 +134,24 @@ std::string to_json(const RunStatusReport& report) {
                       {"draws", facts.draws},
                       {"resets", report.resets},
                       {"evaluated", facts.evaluated}};
-  for (const auto& [phase, seconds] : report.phase_seconds) out["phase_seconds"][phase] = number(seconds);
+  for (const auto& [phase, seconds] : report.phase_seconds) out["phase_seconds"][phase] = seconds;
   if (const auto& now = report.progress) {
     ordered_json progress = {{"phase", now->phase},
                              {"unit", now->unit},
                              {"done", now->done},
                              {"total", now->total},
-                             {"per_second", number(now->per_second)},
-                             {"log_density", number(now->log_density)},
-                             {"step_size", number(now->step_size)},
-                             {"seconds_since_news", number(report.seconds_since_news)}};
-    progress["seconds_left"] = facts.writer.empty() ? ordered_json() : number(experiment::seconds_left(*now));
+                             {"per_second", now->per_second},
+                             {"log_density", now->log_density},
+                             {"step_size", now->step_size},
+                             {"seconds_since_news", report.seconds_since_news}};
+    progress["seconds_left"] =
+        facts.writer.empty() ? ordered_json() : ordered_json(experiment::seconds_left(*now));
     out["progress"] = std::move(progress);
   }
-  if (report.test_lppd) out["test_lppd"] = number(*report.test_lppd);
-  if (report.ensemble_test_lppd) out["ensemble_test_lppd"] = number(*report.ensemble_test_lppd);
+  if (report.test_lppd) out["test_lppd"] = *report.test_lppd;
+  if (report.ensemble_test_lppd) out["ensemble_test_lppd"] = *report.ensemble_test_lppd;
   if (const auto& lppd = report.validation_lppd)
-    out["validation_lppd"] = {{"lppd", number(lppd->lppd)}, {"draws", lppd->draws}, {"rows", lppd->rows}};
+    out["validation_lppd"] = {{"lppd", lppd->lppd}, {"draws", lppd->draws}, {"rows", lppd->rows}};
   return out.dump(1) + "\n";
 }
 

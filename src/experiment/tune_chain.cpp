@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "evaluation/row_predictive.hpp"
 #include "experiment/chain_report.hpp"
-#include "smile/targets/task_likelihood.hpp"
 
 namespace smile::experiment {
 namespace {
@@ -70,21 +70,9 @@ void TuneChain::score() {
     whole_ = chain_.position();
   const HostVector<float>& position = whole_;
   network_->predict(Part::valid, position, outputs_);
-  const std::size_t width = e_.outputs();
-  const Task task = e_.config.task();
-  std::vector<double> logits(width);
-  for (std::size_t i = 0; i < scores_.size(); ++i) {
-    const auto row = std::span<const float>(outputs_).subspan(i * width, width);
-    double value = 0;
-    if (!e_.is_regression()) {
-      std::copy(row.begin(), row.end(), logits.begin());
-      value = categorical_log_likelihood(logits, std::size_t(validation_.targets[i]), {});
-    } else {
-      const float log_sigma = task == Task::regression ? row[1] : position[position.size() - 1];
-      value = normal_log_likelihood(validation_.targets[i], double(row[0]), double(log_sigma)).log_likelihood;
-    }
-    scores_[i].add(value);
-  }
+  RowPredictive reader(e_.config.task(), e_.outputs());
+  for (std::size_t i = 0; i < scores_.size(); ++i)
+    scores_[i].add(reader.log_density(outputs_, i, position.span(), validation_.targets[i]));
   ++scored_;
 }
 

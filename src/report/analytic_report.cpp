@@ -29,12 +29,6 @@ std::string noise_text(const AnalyticCell& cell) {
   return fmt::format("{} {}", name_of(cell.noise), law_text(cell));
 }
 
-/// Non-finite numbers as JSON has none: text.
-nlohmann::json number(double value) {
-  if (std::isfinite(value)) return value;
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-
 /// A field of a CSV file.
 std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
@@ -82,14 +76,14 @@ std::string json_of(const AnalyticReport& report) {
                          {"at_edge", cell.at_edge}};
     for (const AnalyticPoint& point : cell.points) {
       nlohmann::json biases = nlohmann::json::array();
-      for (double bias : point.bias) biases.push_back(number(bias));
+      for (double bias : point.bias) biases.push_back(bias);
       entry["points"].push_back({{"step_size", point.step_size},
-                                 {"decoherence_length", number(point.decoherence_length)},
-                                 {"b2", number(point.mean)},
-                                 {"standard_error", number(point.standard_error)},
-                                 {"b2_authors_normaliser", number(point.authors_mean)},
+                                 {"decoherence_length", point.decoherence_length},
+                                 {"b2", point.mean},
+                                 {"standard_error", point.standard_error},
+                                 {"b2_authors_normaliser", point.authors_mean},
                                  {"b2_of_chains", biases},
-                                 {"least_effective_draws", number(point.least_effective_draws)},
+                                 {"least_effective_draws", point.least_effective_draws},
                                  {"marked_chains", point.marked_chains},
                                  {"refused_steps", point.refused_steps},
                                  {"mean_move", point.mean_move},

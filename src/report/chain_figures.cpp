@@ -33,7 +33,7 @@ Key key_of_chains(const RunFiles& run) {
 }
 
 double warmup_steps(const RunFiles& run) {
-  return run.chains.empty() ? kNone : value(run.chains.front(), "warmup_steps");
+  return run.chains.empty() ? kNone : json_number(run.chains.front(), "warmup_steps");
 }
 
 void mark_warmup(Plot& plot, Key& key, const RunFiles& run) {
@@ -130,11 +130,12 @@ std::string energy_errors(const RunFiles& run) {
   for (const auto& chain : run.chains) {
     const auto& energy = chain["energy_error"];
     if (energy["counts"].empty()) continue;
-    width = value(energy, "log10_bin_width");
-    low = std::min(low, value(energy, "log10_first_edge"));
-    high = std::max(high, value(energy, "log10_first_edge") + double(energy["counts"].size()) * width);
-    const double k = value(energy, "gamma_shape"), scale = value(energy, "gamma_scale");
-    if (k > 0 && scale > 0) fits.emplace_back(k, scale), distance += value(energy, "kolmogorov_distance");
+    width = json_number(energy, "log10_bin_width");
+    low = std::min(low, json_number(energy, "log10_first_edge"));
+    high = std::max(high, json_number(energy, "log10_first_edge") + double(energy["counts"].size()) * width);
+    const double k = json_number(energy, "gamma_shape"), scale = json_number(energy, "gamma_scale");
+    if (k > 0 && scale > 0)
+      fits.emplace_back(k, scale), distance += json_number(energy, "kolmogorov_distance");
   }
   if (!(low < high)) return {};
   std::vector<Point> bars(std::size_t(std::lround((high - low) / width)));
@@ -142,10 +143,10 @@ std::string energy_errors(const RunFiles& run) {
   for (const auto& chain : run.chains) {
     const auto& energy = chain["energy_error"];
     if (energy["counts"].empty()) continue;
-    const auto first = std::size_t(std::lround((value(energy, "log10_first_edge") - low) / width));
+    const auto first = std::size_t(std::lround((json_number(energy, "log10_first_edge") - low) / width));
     for (std::size_t i = 0; i < energy["counts"].size(); ++i) {
-      bars[first + i].y += element(energy["counts"][i]);
-      total += element(energy["counts"][i]);
+      bars[first + i].y += json_number(energy["counts"][i]);
+      total += json_number(energy["counts"][i]);
     }
   }
   for (auto& bar : bars) bar.y /= total * width;
@@ -192,10 +193,10 @@ Quantities quantities_of(const RunFiles& run, const char* prefix) {
   Quantities out;
   for (const auto& q : run.diagnostics["quantities"]) {
     if (!q.value("name", "").starts_with(prefix)) continue;
-    out.rhat.push_back(value(q, "rhat"));
-    out.bulk.push_back(value(q, "ess_bulk"));
-    out.tail.push_back(value(q, "ess_tail"));
-    for (const auto& r : q["chainwise_rhat"]) out.chainwise.push_back(element(r));
+    out.rhat.push_back(json_number(q, "rhat"));
+    out.bulk.push_back(json_number(q, "ess_bulk"));
+    out.tail.push_back(json_number(q, "ess_tail"));
+    for (const auto& r : q["chainwise_rhat"]) out.chainwise.push_back(json_number(r));
   }
   return out;
 }

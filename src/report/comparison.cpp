@@ -154,7 +154,7 @@ ComparisonTable compare(std::span<const RunFiles> runs) {
         const bool known = std::any_of(columns.begin(), columns.end(), [&](const Column& c) {
           return c.metric == metric && std::string_view(c.phase) == phase;
         });
-        if (!known && std::isfinite(value(row, phase))) columns.push_back({metric, phase});
+        if (!known && std::isfinite(json_number(row, phase))) columns.push_back({metric, phase});
       }
   for (const Column& column : columns)
     table.columns.push_back(column.phase == std::string_view("sampling") ? column.metric

@@ -82,7 +82,7 @@ std::string running_lppd(const ComparisonTable& table, const std::string& data,
       const auto& running = runs[i].sampling["running_lppd"];
       std::vector<Point> points;
       for (std::size_t s = 0; s < running["samples"].size(); ++s)
-        points.push_back({element(running["samples"][s]), element(running["lppd"][s])});
+        points.push_back({json_number(running["samples"][s]), json_number(running["lppd"][s])});
       plot.line(thinned(points), style, group.name);
     }
   }

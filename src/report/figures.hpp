@@ -7,6 +7,11 @@
 
 namespace smile::report {
 
+/// Title, tiles, warnings and calibration: what a reader sees first.
+std::string first_screen(const RunFiles& run);
+/// The four numbers of the first screen, those of the run's task.
+std::string tiles(const RunFiles& run);
+
 /// Observed against nominal coverage, or accuracy against confidence: the one figure of the first screen.
 std::string calibration_figure(const RunFiles& run);
 /// Share of test targets in their central interval between exact quantiles of the predictive mixture, those

@@ -17,111 +17,17 @@ namespace {
 
 namespace fs = std::filesystem;
 using report::Cell;
-using report::element;
 using report::escaped;
 using report::grouped;
 using report::number;
 using report::ordered_json;
 using report::RunFiles;
-using report::value;
-
-std::string percent(double share) {
-  return std::isnan(share) ? std::string("–") : fmt::format("{:.1f} %", 100 * share);
-}
-
-std::string capitalised(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = char(text[0] - 'a' + 'A');
-  return text;
-}
-
-std::string head(const RunFiles& run) {
-  const double failed = value(run.metrics, "failed_chains");
-  return fmt::format(
-      "<h1>{}</h1>\n<p class=\"quiet\">{} on {} · {} draws of {} chains{} · {} {} · smile {}</p>\n",
-      escaped(run.config.experiment_name), escaped(run.config.training.sampler.name),
-      escaped(fs::path(run.config.data.path).filename().string()), grouped(value(run.metrics, "draws")),
-      value(run.metrics, "chains"), failed > 0 ? fmt::format(" ({} failed)", failed) : "",
-      escaped(run.state.value("status", "")), escaped(run.state.value("time", "").substr(0, 10)),
-      escaped(run.state.value("version", "")));
-}
-
-std::string tile(const std::string& what, const std::string& value, const std::string& than) {
-  return fmt::format(
-      "<div class=\"tile\"><div class=\"what\">{}</div><div class=\"value\">{}</div><div "
-      "class=\"than\">{}</div></div>\n",
-      escaped(what), escaped(value), escaped(than));
-}
-
-/// The chains that the diagnosis calls sound, and all.
-std::pair<std::size_t, std::size_t> sound_chains(const RunFiles& run) {
-  std::size_t sound = 0, all = 0;
-  if (run.diagnostics.contains("chains"))
-    for (const auto& chain : run.diagnostics["chains"])
-      ++all, sound += chain.value("verdict", "").starts_with("sound");
-  return {sound, all};
-}
-
-std::string tiles(const RunFiles& run) {
-  const double before = run.metric("LPPD", "ensemble_initialization"), after = run.metric("LPPD");
-  std::string lppd_than = "warm-started ensemble " + number(before);
-  if (std::isfinite(before) && std::isfinite(after))
-    lppd_than += fmt::format(" ({}{:.3g})", after < before ? "−" : "+", std::abs(after - before));
-  const char* error = run.is_regression() ? "RMSE" : "accuracy";
-  std::string out = tile("LPPD of the sampler (test rows)", number(after), lppd_than) +
-                    tile(capitalised(fmt::format("{} of the sampler", error)), number(run.metric(error)),
-                         "warm-started ensemble " + number(run.metric(error, "ensemble_initialization")));
-  if (run.is_regression())
-    out += tile("90 % intervals hold", percent(report::coverage_of_intervals(run, 0.9)),
-                fmt::format("of {} test targets", grouped(double(run.array("target").size()))));
-  else
-    out += tile("Calibration error (ECE)", number(run.metric("ECE")),
-                "warm-started ensemble " + number(run.metric("ECE", "ensemble_initialization")));
-  const auto [sound, all] = sound_chains(run);
-  out += tile("Sound chains", fmt::format("{} of {}", sound, all),
-              all == sound ? "see below for each" : "the others are named below");
-  return "<div class=\"tiles\">\n" + out + "</div>\n";
-}
-
-std::string note(const std::string& weight, const std::string& text, const std::string& advice) {
-  return fmt::format(
-      "<p class=\"note {}\">{}{}</p>\n", weight, escaped(capitalised(text)),
-      advice.empty() ? "" : fmt::format(". <span class=\"try\">Try: {}.</span>", escaped(advice)));
-}
-
-/// Everything that may mislead; three at first, the rest a click away.
-std::string warnings(const RunFiles& run) {
-  std::vector<std::string> notes;
-  if (run.diagnostics.contains("findings"))
-    for (const auto& f : run.diagnostics["findings"])
-      if (f.value("weight", "") != "note")
-        notes.push_back(note(f.value("weight", ""), f.value("text", ""), f.value("advice", "")));
-  if (run.metrics.contains("warnings"))
-    for (const auto& w : run.metrics["warnings"]) notes.push_back(note("warning", w.get<std::string>(), ""));
-  const auto [sound, all] = sound_chains(run);
-  if (notes.empty() && sound == all) return note("good", "No warnings.", "");
-  std::string out, rest;
-  constexpr std::size_t kShown = 3;
-  for (std::size_t i = 0; i < notes.size(); ++i) (i < kShown ? out : rest) += notes[i];
-  if (!rest.empty())
-    out += fmt::format("<details><summary>{} more</summary>{}</details>\n", notes.size() - kShown, rest);
-  if (notes.empty()) out = note("warning", "Some chains are not sound; see the table of chains.", "");
-  return out;
-}
-
-std::string first_screen(const RunFiles& run) {
-  return head(run) + "<div class=\"first\">\n<div>\n" + tiles(run) + warnings(run) +
-         "<p class=\"quiet\">LPPD: mean log predictive density of a test row, in nats; more is better. The "
-         "sampler moves "
-         "each network of the warm-started ensemble through its posterior: what it adds is the "
-         "difference.</p>\n</div>\n" +
-         report::calibration_figure(run) + "</div>\n";
-}
 
 std::string metrics_section(const RunFiles& run) {
   std::vector<std::vector<Cell>> rows;
   for (const auto& row : run.metrics["metrics"])
-    rows.push_back({row.value("name", ""), number(value(row, "ensemble_initialization")),
-                    number(value(row, "sampling"))});
+    rows.push_back({row.value("name", ""), number(json_number(row, "ensemble_initialization")),
+                    number(json_number(row, "sampling"))});
   return "<h2>Test metrics</h2>\n" + report::table({"metric", "warm-started ensemble", "sampler"}, rows) +
          "<p class=\"quiet\">LPPD is the mean log predictive density of a test row: more is better. The "
          "ensemble is the "
@@ -141,7 +47,7 @@ std::string verdicts(const RunFiles& run) {
   for (const auto& chain : run.diagnostics["chains"]) {
     std::string text;
     for (const auto& f : chain["findings"]) {
-      text += fmt::format("<div>{}", escaped(capitalised(f.value("text", ""))));
+      text += fmt::format("<div>{}", escaped(report::capitalised(f.value("text", ""))));
       if (const std::string advice = f.value("advice", ""); !advice.empty() && !advice.starts_with("nothing"))
         text += fmt::format(". <span class=\"quiet\">Try: {}.</span>", escaped(advice));
       text += "</div>";
@@ -159,16 +65,17 @@ std::string chain_numbers(const RunFiles& run) {
     std::string causes;
     for (const auto& [cause, count] : samp["refused_by_cause"].items())
       causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", cause, count.get<std::uint64_t>());
-    rows.push_back({std::to_string(chain.value("chain", 0)), number(value(chain, "test_lppd")),
-                    number(value(chain, "test_rmse")), number(value(chain, "training_log_likelihood")),
-                    number(value(chain, "position_norm2_per_dim")), number(value(chain, "step_size_first")),
-                    number(value(chain, "step_size_after_warmup")), number(value(chain, "step_size_last")),
-                    number(100 * value(warm, "refusal_frequency")),
-                    number(100 * value(samp, "refusal_frequency")), causes.empty() ? "–" : causes,
-                    number(value(chain["energy_error"], "gamma_shape")),
-                    number(value(chain["energy_error"], "gamma_scale")),
-                    number(value(chain["energy_error"], "kolmogorov_distance")),
-                    number(value(samp, "gradient_rms")), number(value(samp, "mean_turn_angle"))});
+    rows.push_back(
+        {std::to_string(chain.value("chain", 0)), number(json_number(chain, "test_lppd")),
+         number(json_number(chain, "test_rmse")), number(json_number(chain, "training_log_likelihood")),
+         number(json_number(chain, "position_norm2_per_dim")), number(json_number(chain, "step_size_first")),
+         number(json_number(chain, "step_size_after_warmup")), number(json_number(chain, "step_size_last")),
+         number(100 * json_number(warm, "refusal_frequency")),
+         number(100 * json_number(samp, "refusal_frequency")), causes.empty() ? "–" : causes,
+         number(json_number(chain["energy_error"], "gamma_shape")),
+         number(json_number(chain["energy_error"], "gamma_scale")),
+         number(json_number(chain["energy_error"], "kolmogorov_distance")),
+         number(json_number(samp, "gradient_rms")), number(json_number(samp, "mean_turn_angle"))});
   }
   return report::table(
       {"chain", "LPPD", "RMSE", "train log-lik.", "|θ|²/d", "ε first", "ε warm-up end", "ε last",
@@ -186,19 +93,19 @@ std::string convergence_tables(const RunFiles& run) {
                                     {"ess_bulk", "bulk ESS"},
                                     {"ess_tail", "tail ESS"}}) {
       const auto& spread = d[group][key];
-      rows.push_back({fmt::format("{} of {}", name, group), number(value(spread, "min")),
-                      number(value(spread, "q05")), number(value(spread, "median")),
-                      number(value(spread, "q95")), number(value(spread, "max"))});
+      rows.push_back({fmt::format("{} of {}", name, group), number(json_number(spread, "min")),
+                      number(json_number(spread, "q05")), number(json_number(spread, "median")),
+                      number(json_number(spread, "q95")), number(json_number(spread, "max"))});
     }
   std::string out = report::table({"over quantities", "min", "5 %", "median", "95 %", "max"}, rows);
   rows.clear();
   for (const auto& q : d["quantities"]) {
     const std::string name = q.value("name", "");
     if (name.starts_with("theta[")) continue;
-    rows.push_back({name, number(value(q, "mean")), number(value(q, "sd")), number(value(q, "rhat")),
-                    number(value(q, "ess_bulk")), number(value(q, "ess_tail")),
-                    number(value(q, "between_variance")), number(value(q, "within_variance")),
-                    q.value("reason", "")});
+    rows.push_back({name, number(json_number(q, "mean")), number(json_number(q, "sd")),
+                    number(json_number(q, "rhat")), number(json_number(q, "ess_bulk")),
+                    number(json_number(q, "ess_tail")), number(json_number(q, "between_variance")),
+                    number(json_number(q, "within_variance")), q.value("reason", "")});
   }
   out += "<details><summary>Log-density, log σ and followed predictions one by one</summary>\n" +
          report::table({"quantity", "mean", "sd", "R-hat", "bulk ESS", "tail ESS", "between variance",
@@ -218,7 +125,7 @@ std::string timing_section(const RunFiles& run) {
   if (run.progress.contains("phases"))
     for (const auto& phase : run.progress["phases"]) {
       const std::string name = phase.value("name", "");
-      const double seconds = value(phase, "seconds"), done = value(phase, "done");
+      const double seconds = json_number(phase, "seconds"), done = json_number(phase, "done");
       if (name == "warm start") warm = seconds;
       if (name == "sampling") sampling = seconds;
       rows.push_back({name, number(seconds), fmt::format("{} {}", grouped(done), phase.value("unit", "")),
@@ -226,8 +133,8 @@ std::string timing_section(const RunFiles& run) {
     }
   double steps = 0, gradients = 0, seconds = 0;
   for (const auto& chain : run.chains) {
-    steps += value(chain, "steps"), seconds += value(chain, "seconds");
-    gradients += value(chain, "gradients_per_second") * value(chain, "seconds");
+    steps += json_number(chain, "steps"), seconds += json_number(chain, "seconds");
+    gradients += json_number(chain, "gradients_per_second") * json_number(chain, "seconds");
   }
   std::string out;
   if (!rows.empty()) out = report::table({"phase", "seconds", "work", "per second"}, rows);
@@ -249,7 +156,7 @@ std::string section(const char* heading, const std::string& figures) {
 
 std::string write_report(const std::string& run_directory, const std::string& out) {
   const RunFiles run = report::read_run_files(run_directory);
-  std::string body = first_screen(run);
+  std::string body = report::first_screen(run);
   body += section("Predictions", report::prediction_figures(run)) + report::worst_rows(run);
   body += metrics_section(run);
   body += "<h2>Chains</h2>\n" + verdicts(run);

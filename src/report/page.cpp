@@ -141,6 +141,11 @@ std::string figure(std::string_view heading, std::string_view svg, std::string_v
                      legend, svg, escaped(caption));
 }
 
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = char(text[0] - 'a' + 'A');
+  return text;
+}
+
 std::string number(double value) {
   if (std::isnan(value)) return "–";
   std::string text = fmt::format("{:.4g}", value);

@@ -36,6 +36,9 @@ using Key = std::vector<std::pair<std::string, std::string>>;
 std::string figure(std::string_view heading, std::string_view svg, std::string_view caption,
                    const Key& key = {});
 
+/// With a capital first letter.
+std::string capitalised(std::string text);
+
 /// Four significant digits with a true minus sign; "–" for what does not apply.
 std::string number(double value);
 /// 150000 as "150,000".

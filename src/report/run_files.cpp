@@ -73,19 +73,7 @@ std::vector<double> RunFiles::array(const std::string& wanted) const {
 
 double RunFiles::metric(const std::string& wanted, const char* phase) const {
   for (const auto& row : metrics["metrics"])
-    if (row.value("name", "") == wanted) return value(row, phase);
-  return kNone;
-}
-
-double value(const ordered_json& json, const char* key) {
-  if (!json.is_object() || !json.contains(key)) return kNone;
-  return element(json[key]);
-}
-
-double element(const ordered_json& v) {
-  if (v.is_number()) return v.get<double>();
-  if (v.is_string() && v == "inf") return std::numeric_limits<double>::infinity();
-  if (v.is_string() && v == "-inf") return -std::numeric_limits<double>::infinity();
+    if (row.value("name", "") == wanted) return json_number(row, phase);
   return kNone;
 }
 

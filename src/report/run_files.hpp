@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "evaluation/json_number.hpp"
 #include "report/plot.hpp"
 #include "smile/data/dataset.hpp"
 #include "smile/data/npy.hpp"
 #include "smile/experiment/config.hpp"
+#include "smile/targets/task_likelihood.hpp"
 
 namespace smile::report {
 
@@ -26,7 +28,7 @@ struct RunFiles {
   std::vector<NamedArray> predictions, out_of_distribution;                       ///< arrays of eval/*.npz
   DatasetInfo data;
 
-  bool is_regression() const { return config.task() != Task::classification; }
+  bool is_regression() const { return smile::is_regression(config.task()); }
   std::string name() const;  ///< of its folder
   /// One array of eval/predictions.npz; empty where it is not there.
   std::vector<double> array(const std::string& name) const;
@@ -36,10 +38,6 @@ struct RunFiles {
 
 /// @throws Error where the run is none, is being written, is of another version or is not evaluated
 RunFiles read_run_files(const std::filesystem::path& run);
-
-/// Numbers of our JSON files: non-finite ones are strings, what does not apply is null.
-double value(const ordered_json& json, const char* key);
-double element(const ordered_json& value);
 
 /// At most some 400 points: more only make the page heavy.
 std::vector<Point> thinned(const std::vector<Point>& points);

@@ -87,6 +87,8 @@ class UncertaintyAccumulator {
   /// @param logits @shape [rows, classes] of one sample
   template <class T>
   void add(std::span<const T> logits);
+  /// p̄   @shape [rows, classes]
+  std::vector<double> mean_probabilities() const;
   std::vector<double> entropy() const;
   std::vector<double> mutual_information() const;
 

@@ -1,5 +1,5 @@
 /// JSON text of results, for eval/*.json. Numbers are written so that reading them gives the same double;
-/// non-finite ones are the strings "nan", "inf", "-inf"; what does not apply is null.
+/// non-finite ones, and what does not apply, are null.
 #pragma once
 
 #include <span>

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
+
+#include "evaluation/json_number.hpp"
 
 namespace smile {
 namespace {
@@ -32,7 +35,7 @@ TEST(MetricsJson, classification_marks_empty_bins_and_what_is_no_number) {
   ClassificationAccumulator accumulator(labels, 2, {1});
   accumulator.add<double>(0, 0, std::vector<double>{1, 0, std::numeric_limits<double>::quiet_NaN(), 0});
   const Json json = Json::parse(to_json(accumulator.metrics(), true));
-  EXPECT_EQ(json.at("lppd"), "nan");
+  EXPECT_TRUE(json.at("lppd").is_null());
   EXPECT_EQ(json.at("nonfinite").at("row"), 1);
   EXPECT_TRUE(json.at("reliability").at("accuracy").at(0).is_null());
   EXPECT_EQ(json.at("entropy").size(), 2u);
@@ -45,15 +48,28 @@ TEST(MetricsJson, diagnostics_give_reason_and_place) {
                                                 diagnose("still", std::vector<double>(8, 1.0), 2, 2)};
   const Json json = Json::parse(to_json(all));
   EXPECT_EQ(json.at(0).at("name"), "log_density");
-  EXPECT_EQ(json.at(0).at("rhat"), "nan");
+  EXPECT_TRUE(json.at(0).at("rhat").is_null());
   EXPECT_EQ(json.at(0).at("nan_draw").at("chain"), 1);
   EXPECT_EQ(json.at(0).at("nan_draw").at("draw"), 1);
   EXPECT_EQ(json.at(1).at("reason"), "constant");
   EXPECT_EQ(json.at(1).at("ess_bulk"), 0);
   EXPECT_EQ(Json::parse(to_json(summarise(all))).at("with_nan"), 1);
-  EXPECT_EQ(Json::parse(to_json(evaluate_deep_ensemble(std::vector<double>{1}, std::vector<double>{1})))
-                .at("lppd_residual"),
-            "nan");
+  EXPECT_TRUE(Json::parse(to_json(evaluate_deep_ensemble(std::vector<double>{1}, std::vector<double>{1})))
+                  .at("lppd_residual")
+                  .is_null());
+}
+
+TEST(MetricsJson, what_is_not_finite_is_null_in_every_file_and_read_as_no_number) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  DeepEnsembleRegression members;
+  members.lppd_spread = -kInfinity;
+  members.spread = {1, kInfinity, std::numeric_limits<double>::quiet_NaN()};
+  const Json json = Json::parse(to_json(members, true));
+  EXPECT_TRUE(json.at("lppd_spread").is_null());
+  EXPECT_EQ(json.at("spread").dump(), "[1.0,null,null]");
+  EXPECT_TRUE(std::isnan(json_number(json, "lppd_spread")));
+  EXPECT_TRUE(std::isnan(json_number(json, "not there")));
+  EXPECT_EQ(json_number(json.at("spread").at(0)), 1);
 }
 
 }  // namespace

@@ -294,7 +294,7 @@ TEST_F(Diagnosis, ReadsConvergenceByTheChainsNumber) {
   folder.write("eval/diagnostics.json",
                R"({"draws_per_chain": 24, "chains_used": [0, 2, 3],
     "parameters": {"chain_median_rhat": [1.2, 1.3, 1.4], "chain_still": [0, 5, 0], "constant": 0, "with_nan": 1},
-    "predictions": {"chain_median_rhat": [1.01, 1.7, "nan"], "rhat": {"median": 1.02}, "ess_bulk": {"median": 20},
+    "predictions": {"chain_median_rhat": [1.01, 1.7, null], "rhat": {"median": 1.02}, "ess_bulk": {"median": 20},
                     "constant": 2, "with_nan": 0}})");
   chain(0);
   EXPECT_EQ(diagnosis.chains[0].chainwise_rhat_predictions, 1.01);

@@ -1,0 +1,102 @@
+/// What a reader sees without scrolling: the tiles, what may mislead, calibration.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "report/figures.hpp"
+#include "report/page.hpp"
+
+namespace smile::report {
+namespace {
+
+std::string percent(double share) {
+  return std::isnan(share) ? std::string("–") : fmt::format("{:.1f} %", 100 * share);
+}
+
+std::string head(const RunFiles& run) {
+  const double failed = json_number(run.metrics, "failed_chains");
+  return fmt::format(
+      "<h1>{}</h1>\n<p class=\"quiet\">{} on {} · {} draws of {} chains{} · {} {} · smile {}</p>\n",
+      escaped(run.config.experiment_name), escaped(run.config.training.sampler.name),
+      escaped(std::filesystem::path(run.config.data.path).filename().string()),
+      grouped(json_number(run.metrics, "draws")), json_number(run.metrics, "chains"),
+      failed > 0 ? fmt::format(" ({} failed)", failed) : "", escaped(run.state.value("status", "")),
+      escaped(run.state.value("time", "").substr(0, 10)), escaped(run.state.value("version", "")));
+}
+
+std::string tile(const std::string& what, const std::string& value, const std::string& than) {
+  return fmt::format(
+      "<div class=\"tile\"><div class=\"what\">{}</div><div class=\"value\">{}</div><div "
+      "class=\"than\">{}</div></div>\n",
+      escaped(what), escaped(value), escaped(than));
+}
+
+/// The chains that the diagnosis calls sound, and all.
+std::pair<std::size_t, std::size_t> sound_chains(const RunFiles& run) {
+  std::size_t sound = 0, all = 0;
+  if (run.diagnostics.contains("chains"))
+    for (const auto& chain : run.diagnostics["chains"])
+      ++all, sound += chain.value("verdict", "").starts_with("sound");
+  return {sound, all};
+}
+
+std::string note(const std::string& weight, const std::string& text, const std::string& advice) {
+  return fmt::format(
+      "<p class=\"note {}\">{}{}</p>\n", weight, escaped(capitalised(text)),
+      advice.empty() ? "" : fmt::format(". <span class=\"try\">Try: {}.</span>", escaped(advice)));
+}
+
+/// Everything that may mislead; three at first, the rest a click away.
+std::string warnings(const RunFiles& run) {
+  std::vector<std::string> notes;
+  if (run.diagnostics.contains("findings"))
+    for (const auto& f : run.diagnostics["findings"])
+      if (f.value("weight", "") != "note")
+        notes.push_back(note(f.value("weight", ""), f.value("text", ""), f.value("advice", "")));
+  if (run.metrics.contains("warnings"))
+    for (const auto& w : run.metrics["warnings"]) notes.push_back(note("warning", w.get<std::string>(), ""));
+  const auto [sound, all] = sound_chains(run);
+  if (notes.empty() && sound == all) return note("good", "No warnings.", "");
+  std::string out, rest;
+  constexpr std::size_t kShown = 3;
+  for (std::size_t i = 0; i < notes.size(); ++i) (i < kShown ? out : rest) += notes[i];
+  if (!rest.empty())
+    out += fmt::format("<details><summary>{} more</summary>{}</details>\n", notes.size() - kShown, rest);
+  if (notes.empty()) out = note("warning", "Some chains are not sound; see the table of chains.", "");
+  return out;
+}
+
+}  // namespace
+
+std::string tiles(const RunFiles& run) {
+  const double before = run.metric("LPPD", "ensemble_initialization"), after = run.metric("LPPD");
+  std::string lppd_than = "warm-started ensemble " + number(before);
+  if (std::isfinite(before) && std::isfinite(after))
+    lppd_than += fmt::format(" ({}{:.3g})", after < before ? "−" : "+", std::abs(after - before));
+  const char* error = run.is_regression() ? "RMSE" : "accuracy";
+  std::string out = tile("LPPD of the sampler (test rows)", number(after), lppd_than) +
+                    tile(capitalised(fmt::format("{} of the sampler", error)), number(run.metric(error)),
+                         "warm-started ensemble " + number(run.metric(error, "ensemble_initialization")));
+  if (run.is_regression())
+    out += tile("90 % intervals hold", percent(coverage_of_intervals(run, 0.9)),
+                fmt::format("of {} test targets", grouped(double(run.array("target").size()))));
+  else
+    out += tile("Calibration error (ECE)", number(run.metric("ECE")),
+                "warm-started ensemble " + number(run.metric("ECE", "ensemble_initialization")));
+  const auto [sound, all] = sound_chains(run);
+  out += tile("Sound chains", fmt::format("{} of {}", sound, all),
+              all == sound ? "see below for each" : "the others are named below");
+  return "<div class=\"tiles\">\n" + out + "</div>\n";
+}
+
+std::string first_screen(const RunFiles& run) {
+  return head(run) + "<div class=\"first\">\n<div>\n" + tiles(run) + warnings(run) +
+         "<p class=\"quiet\">LPPD: mean log predictive density of a test row, in nats; more is better. The "
+         "sampler moves "
+         "each network of the warm-started ensemble through its posterior: what it adds is the "
+         "difference.</p>\n</div>\n" +
+         calibration_figure(run) + "</div>\n";
+}
+
+}  // namespace smile::report
