@@ -74,7 +74,9 @@ void TurningStepSize::serialise(Archive& archive) {
 
 StepSize::StepSize(Rule rule) : rule_(std::move(rule)) {}
 
+// A schedule goes first: the steps of the naive samplers in few dimensions are short enough to show the call.
 ScheduledStep<double> StepSize::size(std::uint64_t t) const {
+  if (const auto* schedule = std::get_if<ScheduledStepSize<double>>(&rule_)) return schedule->size(t);
   return std::visit([&](const auto& rule) { return rule.size(t); }, rule_);
 }
 void StepSize::fix(double constant) {
@@ -84,6 +86,7 @@ void StepSize::start(double gradient_norm, double dimension) {
   std::visit([&](auto& rule) { rule.start(gradient_norm, dimension); }, rule_);
 }
 void StepSize::observe(std::uint64_t t, const StepSeen<double>& seen) {
+  if (std::holds_alternative<ScheduledStepSize<double>>(rule_)) return;  // learns nothing
   std::visit([&](auto& rule) { rule.observe(t, seen); }, rule_);
 }
 void StepSize::freeze() {
