@@ -5,6 +5,7 @@
 
 #include "ensemble/checkpoint.hpp"
 #include "ensemble/parallel.hpp"
+#include "run/remade.hpp"
 #include "smile/ensemble/draw_check.hpp"
 #include "smile/error.hpp"
 #include "smile/network/fcn_network.hpp"
@@ -52,10 +53,10 @@ std::vector<ChainDraws> open_draws(const Experiment& e, const std::filesystem::p
     for (const ChainRecord& record : records)
       if (record.status == ChainStatus::failed && why.empty())
         why = " (chain " + std::to_string(record.chain) + " failed: " + record.reason + ")";
-    throw Error(
-        run.string(), "no chain has draws to evaluate" + why,
-        why.empty() ? "let the run go on with --resume" : "lower step_size; trace/ shows where it went wrong",
-        ErrorKind::run);
+    throw Error(run.string(), "no chain has draws to evaluate" + why,
+                why.empty() ? "let the run go on with `" + run::resume_command(run) + "`"
+                            : "lower step_size; trace/ shows where it went wrong",
+                ErrorKind::run);
   }
   return draws;
 }

@@ -9,6 +9,7 @@
 #include "experiment/draws.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/network_record.hpp"
+#include "run/remade.hpp"
 #include "smile/data/text.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/network_engine.hpp"
@@ -66,7 +67,7 @@ std::string generate_text(const std::string& run, const GenerateOptions& options
     throw Error("--temperature", std::to_string(options.temperature) + " is not positive",
                 "give a number above 0, 1 for the model's own distribution");
   Config config = load_config(RunPaths(path).config().string());
-  const DatasetInfo info = load_dataset_info(RunPaths(path).data());
+  const DatasetInfo info = run::read_remade(path, [&] { return load_dataset_info(RunPaths(path).data()); });
   if (!info.text || config.task() != Task::multilabel)
     throw Error(run, "the run is of no language model", "give a run with data_type: text");
   const NetworkEngine* engine = require_network_engine(run, "the language model " + config.model.model);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "run/json_file.hpp"
+#include "run/remade.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
 #include "smile/run/run_paths.hpp"
@@ -69,7 +70,7 @@ ParameterLayout read_layout(const fs::path& path) {
   const auto layout = layout_of(run::read_json(path));
   if (!layout)
     throw Error(path.string(), "cannot be read as the list of a run's parameters",
-                "let the run go on with --resume, which writes the file where it is missing", ErrorKind::run);
+                run::mend_by_remaking(path.parent_path()), ErrorKind::run);
   return *layout;
 }
 
@@ -86,7 +87,7 @@ ParameterLayout recorded_layout(const fs::path& run) {
       record.is_object() && record.contains("parameters") ? layout_of(record["parameters"]) : std::nullopt;
   if (!layout)
     throw Error((RunPaths(run).network()).string(), "cannot be read as the record of a run's network",
-                "let the run go on with --resume, which writes the file where it is missing", ErrorKind::run);
+                run::mend_by_remaking(run), ErrorKind::run);
   return *layout;
 }
 

@@ -10,6 +10,7 @@
 #include "experiment/experiment.hpp"
 #include "experiment/live_status.hpp"
 #include "experiment/network_record.hpp"
+#include "run/remade.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/run_inspection.hpp"
@@ -46,7 +47,7 @@ void check_same(const fs::path& run, const Config& config) {
 void check_same_data(const fs::path& run, const Experiment& e) {
   const fs::path path = RunPaths(run).data();
   if (!fs::exists(path)) return;
-  const DatasetInfo before = load_dataset_info(path);
+  const DatasetInfo before = run::read_remade(run, [&] { return load_dataset_info(path); });
   if (before.text && e.info.text && before.text->vocabulary != e.info.text->vocabulary)
     throw Error(
         e.config.data.path,

@@ -11,6 +11,7 @@
 #include "ensemble/parallel.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/phase_progress.hpp"
+#include "run/remade.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/data/npy.hpp"
 #include "smile/error.hpp"
@@ -46,8 +47,9 @@ void join_epochs(const fs::path& run, std::size_t members) {
   write_file_atomically(RunPaths(run).epochs(), text);
 }
 
-Vector read_member(const fs::path& path, std::size_t dimension) {
-  const std::vector<float> values = read_npy(path).as<float>();
+Vector read_member(const fs::path& run, std::size_t i, std::size_t dimension) {
+  const fs::path path = RunPaths(run).member(i);
+  const auto values = run::read_remade(run, [&] { return read_npy(path).as<float>(); });
   if (values.size() != dimension)
     throw Error(path.string(),
                 fmt::format("the member has {} parameters and the network has {}", values.size(), dimension),
@@ -71,7 +73,7 @@ void train(const Experiment& e, const RunDirectory& directory, const RunOptions&
 
   const auto body = [&](std::size_t i) {
     if (fs::exists(RunPaths(run).member(i))) {
-      start.members[i] = read_member(RunPaths(run).member(i), e.member_dimension());
+      start.members[i] = read_member(run, i, e.member_dimension());
       done[i] = total[i] = 0;
       return;
     }
@@ -116,7 +118,7 @@ std::vector<Vector> read_members(const fs::path& run, std::size_t count, std::si
       throw Error(run.string(),
                   fmt::format("there is no member {} in its warmstart folder, and {} are needed", i, count),
                   "give a run with as many members, or lower training.sampler.n_chains");
-    members.push_back(read_member(RunPaths(run).member(i), dimension));
+    members.push_back(read_member(run, i, dimension));
   }
   return members;
 }
@@ -155,7 +157,7 @@ WarmStart warm_start(const Experiment& e, const RunDirectory& directory, const R
     const auto& files = *config.warmstart_files;
     for (std::size_t i = 0; i < own; ++i)
       start.members[i] = fs::exists(RunPaths(directory.path()).member(i))
-                             ? read_member(RunPaths(directory.path()).member(i), e.member_dimension())
+                             ? read_member(directory.path(), i, e.member_dimension())
                              : network_engine()->read_parameters(files[i % files.size()], *e.network);
   } else {
     train(e, directory, options, own, start);

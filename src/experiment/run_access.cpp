@@ -1,5 +1,4 @@
 #include "smile/experiment/run_access.hpp"
-#include "smile/shell_text.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "experiment/provenance.hpp"
+#include "run/remade.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/config.hpp"
@@ -151,9 +151,7 @@ void require_complete(const fs::path& run, const std::string& use_anyway) {
   if (progress.failed > 0) there += fmt::format(", {} chains failed", progress.failed);
   std::string why = progress.status == "running" ? "its process has gone" : progress.reason;
   if (!why.empty()) there += " (" + why + ")";
-  const std::string again =
-      fmt::format("let it go on with `smile run {} --out {} --resume`",
-                  shell_quoted(RunPaths(run).config().string()), shell_quoted(run.string()));
+  const std::string again = "let it go on with `" + run::resume_command(run) + "`";
   throw Error(run.string(), "the run is incomplete: " + there,
               use_anyway.empty() || progress.draws == 0
                   ? again

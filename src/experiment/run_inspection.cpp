@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "run/remade.hpp"
 #include "smile/data/draws.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
 #include "smile/error.hpp"
@@ -44,8 +45,7 @@ std::string RunFacts::inventory() const {
 }
 
 std::string RunFacts::resume_command() const {
-  return fmt::format("smile run {} --out {} --resume", shell_quoted(RunPaths(path).config().string()),
-                     shell_quoted(path.string()));
+  return run::resume_command(path);
 }
 
 RunFacts inspect_run(const fs::path& path) {

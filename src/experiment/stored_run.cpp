@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "experiment/network_record.hpp"
+#include "run/remade.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/config_options.hpp"
 #include "smile/experiment/run_access.hpp"
@@ -25,9 +26,9 @@ StoredRun open_stored_run(const std::filesystem::path& path, bool incomplete) {
   Experiment& e = run.experiment;
   e.config = load_config(paths.config().string());
   if (!std::filesystem::exists(paths.data()))
-    throw Error(path.string(), "the run has no dataset_splits.npz", "let it go on with --resume",
-                ErrorKind::run);
-  e.info = load_dataset_info(paths.data());
+    throw Error(path.string(), "the run has no dataset_splits.npz",
+                "let it go on with `" + run::resume_command(path) + "`", ErrorKind::run);
+  e.info = run::read_remade(path, [&] { return load_dataset_info(paths.data()); });
   if (e.config.model.is_native()) e.spec = fcn_spec(e.config, e.info.inputs());
   e.layout = read_layout(paths.parameters());
   // Runs of older versions have no record; what they froze is in no export then.

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "run/remade.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/run_inspection.hpp"
 #include "smile/run/run_paths.hpp"
@@ -57,7 +58,7 @@ RunFiles read_run_files(const fs::path& run) {
   f.progress = json_of(paths.progress());
   f.predictions = arrays_of(paths.predictions());
   f.out_of_distribution = arrays_of(paths.out_of_distribution());
-  f.data = load_dataset_info(paths.data());
+  f.data = run::read_remade(run, [&] { return load_dataset_info(paths.data()); });
   return f;
 }
 

@@ -325,6 +325,38 @@ TEST(AdviceOfRuns, IsFollowedAndTheComplaintIsGone) {
   EXPECT_EQ(smile({"diagnose", run}).out.find("remove "), std::string::npos);
 }
 
+/// Of a damaged file that the run makes again, every command says to remove it, and how it is made again.
+TEST(AdviceOfRuns, OfDamagedFilesThatAreMadeAgainIsToRemoveThem) {
+  TemporaryFolder folder;
+  const auto config = folder.write("config.yaml", small(folder.write("data.csv", good_table())));
+  const std::filesystem::path run = folder / "a run", good = folder / "good";
+  ASSERT_EQ(smile({"run", config, "--out", good, "--no-report", "--quiet"}).status, 0);
+  int told = 0;
+  for (const char* name :
+       {"network.json", "parameters.json", "dataset_splits.npz", "warmstart/member-00.npy"})
+    for (const Words& words : std::vector<Words>{{"run", config, "--out", run, "--resume", "--no-report"},
+                                                 {"evaluate", run},
+                                                 {"predict", run, "--data", folder / "data.csv"}}) {
+      std::filesystem::remove_all(run);
+      std::filesystem::copy(good, run, std::filesystem::copy_options::recursive);
+      const std::string sound = test::content_of(run / name);
+      std::ofstream(run / name) << "{bad";
+      const Outcome refused = smile(words);
+      if (refused.status == 0) continue;  // does not need it
+      ++told;
+      EXPECT_NE(refused.error.find((run / name).string()), std::string::npos) << refused.error;
+      EXPECT_NE(refused.error.find("; remove the file, and "), std::string::npos) << refused.error;
+      const auto commands = commands_of(refused.error);
+      ASSERT_EQ(commands.size(), 1u) << refused.error;
+      std::filesystem::remove(run / name);
+      EXPECT_EQ(std::system((std::string(SMILE_PROGRAM) + " " + commands[0] + " >/dev/null 2>&1").c_str()), 0)
+          << commands[0];
+      EXPECT_TRUE(test::content_of(run / name) == sound) << name << " is another one";
+      EXPECT_EQ(smile(words).status, 0);
+    }
+  EXPECT_GE(told, 8);
+}
+
 /// A run as a process leaves it that was killed before the evaluation: every command that is printed goes.
 TEST(AdviceOfRuns, OfAKilledRunAreCommandsThatGo) {
   TemporaryFolder folder;

@@ -1,0 +1,17 @@
+#include "run/remade.hpp"
+
+#include "smile/run/run_paths.hpp"
+#include "smile/shell_text.hpp"
+
+namespace smile::run {
+
+std::string resume_command(const std::filesystem::path& run) {
+  return "smile run " + shell_quoted(RunPaths(run).config().string()) + " --out " +
+         shell_quoted(run.string()) + " --resume";
+}
+
+std::string mend_by_remaking(const std::filesystem::path& run) {
+  return "remove the file, and `" + resume_command(run) + "` makes it again";
+}
+
+}  // namespace smile::run
