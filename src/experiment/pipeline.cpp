@@ -94,7 +94,7 @@ class Run {
       phases();
     } catch (const std::exception& error) {
       directory_.log(std::string("failed: ") + error.what());
-      // On a full disk the old status stays: "running" of a process that is gone.
+      // Where not even that can be written, the old status stays: "running" of a process that is gone.
       try {
         write_state({"failed", phase_, error.what()});
       } catch (const Error&) {

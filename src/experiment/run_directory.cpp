@@ -49,6 +49,16 @@ std::string holder_of(const fs::path& lock) {
   return "process " + pid + " on " + host;
 }
 
+/// Writes into a file that is there, without a copy beside it. @return whether it holds the text now
+bool overwrite(const fs::path& path, const std::string& text) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool done = ::pwrite(file, text.data(), text.size(), 0) == ssize_t(text.size()) &&
+                    ::ftruncate(file, off_t(text.size())) == 0 && ::fsync(file) == 0;
+  ::close(file);
+  return done;
+}
+
 }  // namespace
 
 RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)) {}
@@ -149,7 +159,13 @@ void RunDirectory::write_state(const RunState& state) const {
                      {"reason", state.reason},          {"time", local_time("%Y-%m-%dT%H:%M:%S%z")},
                      {"host", provenance::host_name()}, {"pid", ::getpid()},
                      {"version", provenance::version()}};
-  write_file_atomically(RunPaths(path_).state(), text.dump(2) + "\n");
+  const std::string written = text.dump(2) + "\n";
+  try {
+    write_file_atomically(RunPaths(path_).state(), written);
+  } catch (const Error&) {
+    // A full disk has no room for a second file, but the block of the old one is there.
+    if (!overwrite(RunPaths(path_).state(), written)) throw;
+  }
 }
 
 void RunDirectory::log(const std::string& line) const noexcept {
