@@ -5,6 +5,7 @@
 
 #include "diagnosis/evidence.hpp"
 #include "diagnosis/limits.hpp"
+#include "smile/evaluation/metrics.hpp"
 #include "smile/number_text.hpp"
 
 namespace smile::diagnosis {
@@ -51,7 +52,7 @@ class Judge {
   void lppd() {
     if (!run_.metrics.is_object() || !run_.metrics.contains("metrics")) return;
     for (const json& row : run_.metrics["metrics"]) {
-      if (row.value("name", "") != "LPPD") continue;
+      if (row.value("name", "") != metric::kLppd) continue;
       const double before = json_number(row, "ensemble_initialization"), after = json_number(row, "sampling");
       const bool no_number = row.contains("sampling") && row["sampling"].is_string();  // "-inf"
       if (after < run_.nothing_learned || no_number)

@@ -2,6 +2,9 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
+
+#include "smile/evaluation/metrics.hpp"
 
 namespace smile {
 
@@ -14,9 +17,15 @@ Json of(const std::optional<PredictionPlace>& place) {
   return {{"chain", place->chain}, {"draw", place->draw}, {"row", place->row}};
 }
 
+/// The numbers that tables have, too.
+void put(Json& out, const MetricSources& sources) {
+  for (const MetricInfo& row : metrics())
+    if (!row.field.empty() && row.value)
+      if (const auto value = row.value(sources)) out[std::string(row.field)] = *value;
+}
+
 /// The LPPDs stand beside the other metrics, not in an object of their own.
 void put(Json& out, const LppdMetrics& lppd) {
-  out["lppd"] = lppd.lppd;
   out["nll"] = lppd.nll;
   out["chainwise_lppd"] = lppd.chainwise;
   out["sequential_lppd"] = lppd.sequential;
@@ -67,19 +76,17 @@ std::string text(const Json& json) {
 
 }  // namespace
 
-std::string to_json(const RegressionMetrics& m) {
+std::string to_json(const RegressionMetrics& m, bool) {
   Json out;
   out["points"] = m.points;
   out["draws_per_chain"] = m.draws_per_chain;
+  put(out, MetricSources{.regression = &m});
   put(out, m.lppd);
-  out["rmse"] = m.rmse;
-  out["rmse_own_unit"] = m.rmse_own_unit;
   out["chainwise_rmse"] = m.chainwise_rmse;
   Json intervals = Json::array();
   for (const IntervalCoverage& c : m.intervals)
     intervals.push_back({{"nominal", c.nominal}, {"observed", c.observed}, {"width", c.width}});
   out["intervals"] = std::move(intervals);
-  out["calibration_error"] = m.calibration_error;
   out["interval_draws"] = m.interval_draws;
   out["nonfinite"] = of(m.nonfinite);
   return text(out);
@@ -90,19 +97,12 @@ std::string to_json(const ClassificationMetrics& m, bool per_point) {
   out["points"] = m.points;
   out["classes"] = m.classes;
   out["draws_per_chain"] = m.draws_per_chain;
+  put(out, MetricSources{.classification = &m});
   put(out, m.lppd);
-  out["perplexity"] = m.perplexity;
-  out["accuracy"] = m.accuracy;
   out["majority_accuracy"] = m.majority_accuracy;
-  out["brier"] = m.brier;
-  out["auroc"] = m.auroc;
   out["aurc"] = m.aurc;
-  out["ece"] = m.reliability.ece;
-  out["f1"] = m.f1;
   out["reliability"] = of(m.reliability);
   out["true_class_reliability"] = of(m.true_class_reliability);
-  out["mean_entropy"] = m.mean_entropy;
-  out["mean_mutual_information"] = m.mean_mutual_information;
   if (per_point) {
     out["majority_vote"] = m.majority_vote;
     out["entropy"] = m.entropy;

@@ -17,7 +17,7 @@
 #include "smile/data/npy.hpp"
 #include "smile/evaluation/diagnostics.hpp"
 #include "smile/evaluation/json.hpp"
-#include "smile/evaluation/ranking.hpp"
+#include "smile/evaluation/metrics.hpp"
 #include "smile/experiment/diagnosis.hpp"
 #include "smile/run/run_paths.hpp"
 
@@ -32,15 +32,19 @@ constexpr std::size_t kDensityDraws = 1000;  ///< draws a chain whose log-densit
 constexpr std::size_t kDensityDrawsOfLarge = 100, kDensityPointsOfLarge = 4096;
 constexpr std::size_t kFollowedRows = 10;  ///< test rows whose predictions are diagnosed like parameters
 
-bool wants(const std::vector<std::string>& list, const char* name) {
+bool wants(const std::vector<std::string>& list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
 /// Metrics by name, in the order in which they were first set; one column for each phase.
 class MetricTable {
  public:
-  void ensemble(const std::string& name, double value) { row(name).ensemble = value; }
-  void sampling(const std::string& name, double value) { row(name).sampling = value; }
+  void set(Phase phase, const MetricSources& sources) {
+    for (const MetricValue& metric : metric_values(sources)) {
+      MetricRow& of_name = row(metric.label);
+      (phase == Phase::ensemble ? of_name.ensemble : of_name.sampling) = metric.value;
+    }
+  }
   std::vector<MetricRow> rows;
 
  private:
@@ -81,27 +85,11 @@ TaskAccumulator accumulator_of(const Evaluation& evaluation, std::vector<std::si
           evaluation.regression(), evaluation.classification()};
 }
 
-template <class Set>
-void put_regression(const RegressionMetrics& m, const Set& set) {
-  set("LPPD", m.lppd.lppd);
-  set("RMSE", m.rmse);
-  set("RMSE, own unit", m.rmse_own_unit);
-  for (const auto& interval : m.intervals)
-    set(fmt::format("coverage of {:g} % intervals", 100 * interval.nominal), interval.observed);
-  set("calibration error", m.calibration_error);
+MetricSources sources_of(const RegressionMetrics& m) {
+  return {.regression = &m};
 }
-
-template <class Set>
-void put_classification(const ClassificationMetrics& m, const Set& set) {
-  set("LPPD", m.lppd.lppd);
-  set("perplexity", m.perplexity);
-  set("accuracy", m.accuracy);
-  set("Brier", m.brier);
-  set("ECE", m.reliability.ece);
-  set("AUROC", m.auroc);
-  set("F1", m.f1);
-  set("entropy", m.mean_entropy);
-  set("mutual information", m.mean_mutual_information);
+MetricSources sources_of(const ClassificationMetrics& m) {
+  return {.classification = &m};
 }
 
 double residual_sd(Predictor& network, std::span<const double> targets, const HostVector<float>& position) {
@@ -118,7 +106,6 @@ double residual_sd(Predictor& network, std::span<const double> targets, const Ho
 void evaluate_members(Evaluation& evaluation, const std::vector<HostVector<float>>& members,
                       ChainScores& scores) {
   const Experiment& e = evaluation.e;
-  const auto set = [&](const std::string& name, double value) { evaluation.table.ensemble(name, value); };
   const auto network = e.network->predictor();
   const std::size_t rows = e.test.rows;
   std::vector<float> outputs(rows * e.outputs());
@@ -136,10 +123,7 @@ void evaluate_members(Evaluation& evaluation, const std::vector<HostVector<float
           evaluate_deep_ensemble(e.test.targets, std::span<const double>(means).subspan(i * rows, rows),
                                  std::span<const double>(residuals).subspan(i, 1))
               .lppd_residual;
-    set("LPPD", m.lppd_residual);
-    set("LPPD, spread of members", m.lppd_spread);
-    set("RMSE", m.rmse);
-    set("RMSE, own unit", m.rmse * e.info.normalisation.target_sd);
+    evaluation.table.set(Phase::ensemble, {.members = &m, .target_scale = e.info.normalisation.target_sd});
     json = to_json(m, true);
   } else {
     TaskAccumulator predictive = accumulator_of(evaluation, std::vector<std::size_t>(members.size(), 1));
@@ -148,17 +132,11 @@ void evaluate_members(Evaluation& evaluation, const std::vector<HostVector<float
       predictive.add(i, 0, members[i].span(), outputs);
     }
     std::vector<double> chainwise;
-    if (e.is_regression()) {
-      const auto m = predictive.regression().metrics();
-      put_regression(m, set);
+    predictive.metrics([&](const auto& m) {
+      evaluation.table.set(Phase::ensemble, sources_of(m));
       json = to_json(m);
       chainwise = m.lppd.chainwise;
-    } else {
-      const auto m = predictive.classification().metrics();
-      put_classification(m, set);
-      json = to_json(m);
-      chainwise = m.lppd.chainwise;
-    }
+    });
     for (std::size_t i = 0; i < chainwise.size(); ++i) scores[i].start_lppd = chainwise[i];
   }
   write_file_atomically(evaluation.paths().member_metrics(), json + "\n");
@@ -275,11 +253,7 @@ bool diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, 
   auto of_density = diagnose_log_density(evaluation, chains, f.draws, parts, threads);
   if (!of_density) return false;
   quantities.push_back(std::move(*of_density));
-  const auto set = [&](const char* name, double value) { evaluation.table.sampling(name, value); };
-  set("R-hat of parameters, median", of_parameters.rhat.median);
-  set("chain-wise R-hat of parameters, median", of_parameters.chainwise_rhat.median);
-  set("R-hat of predictions, median", of_predictions.rhat.median);
-  set("bulk ESS of predictions, median", of_predictions.ess_bulk.median);
+  evaluation.table.set(Phase::sampling, {.parameters = &of_parameters, .predictions = &of_predictions});
   using nlohmann::ordered_json;
   ordered_json out;
   out["draws_per_chain"] = f.draws;
@@ -310,12 +284,6 @@ void evaluate_orderings(const Evaluation& evaluation, TaskAccumulator& predictiv
       {"lppd", NpyArray({orderings, chains}, std::span<const double>(lppd))}};
   write_npz(evaluation.paths().orderings(), arrays);
 }
-
-/// Scores of rows that should be higher out of distribution, in nats.   @shape [rows] each
-struct Novelty {
-  std::vector<double> entropy, mutual_information;
-  std::vector<double> surprise;  ///< −log p̄ of the target, or of the predicted class where there is none
-};
 
 /// Classification: entropy and mutual information of p̄. Regression: entropy of the Normal with the mixture's
 /// moments, and how much smaller it would be without the spread of the means.
@@ -367,17 +335,15 @@ void evaluate_out_of_distribution(Evaluation& evaluation, const PredictionRows& 
       [](std::size_t) { return true; }, complete_draws(e, *e.network, evaluation.directory.path()));
   const Novelty inside = novelty(e, test, has_targets), outside = novelty(e, predictive, has_targets);
   std::vector<NamedArray> arrays;
-  const auto compare = [&](const char* metric, const char* name, const std::vector<double>& in,
-                           const std::vector<double>& out) {
+  evaluation.table.set(Phase::sampling, {.inside = &inside, .outside = &outside});
+  const auto keep = [&](const char* name, const std::vector<double>& in, const std::vector<double>& out) {
     if (in.empty() || out.empty()) return;  // a log-density needs targets
-    evaluation.table.sampling(metric, ood_auroc(in, out));
     arrays.push_back({std::string("test_") + name, NpyArray({in.size()}, std::span(in))});
     arrays.push_back({std::string("ood_") + name, NpyArray({out.size()}, std::span(out))});
   };
-  compare("OOD AUROC of entropy", "entropy", inside.entropy, outside.entropy);
-  compare("OOD AUROC of mutual information", "mutual_information", inside.mutual_information,
-          outside.mutual_information);
-  compare("OOD AUROC of log-density", "surprise", inside.surprise, outside.surprise);
+  keep("entropy", inside.entropy, outside.entropy);
+  keep("mutual_information", inside.mutual_information, outside.mutual_information);
+  keep("surprise", inside.surprise, outside.surprise);
   write_npz(evaluation.paths().out_of_distribution(), arrays);
 }
 
@@ -454,24 +420,15 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
       complete_draws(e, *e.network, evaluation.directory.path()));
   if (!all) return false;
 
-  const auto set = [&](const std::string& name, double value) { evaluation.table.sampling(name, value); };
   std::vector<double> lppd, rmse;
-  if (e.is_regression()) {
-    const auto m = predictive.regression().metrics();
-    put_regression(m, set);
-    warn_of_nonfinite(evaluation, m.nonfinite, chains);
-    write_file_atomically(evaluation.paths().sampling_metrics(), to_json(m) + "\n");
-    write_arrays(evaluation, predictive, m.lppd);
-    lppd = m.lppd.chainwise;
-    rmse = m.chainwise_rmse;
-  } else {
-    const auto m = predictive.classification().metrics();
-    put_classification(m, set);
+  predictive.metrics([&](const auto& m) {
+    evaluation.table.set(Phase::sampling, sources_of(m));
     warn_of_nonfinite(evaluation, m.nonfinite, chains);
     write_file_atomically(evaluation.paths().sampling_metrics(), to_json(m, true) + "\n");
     write_arrays(evaluation, predictive, m.lppd);
     lppd = m.lppd.chainwise;
-  }
+    if constexpr (requires { m.chainwise_rmse; }) rmse = m.chainwise_rmse;
+  });
   if (e.out_of_distribution)
     evaluate_out_of_distribution(evaluation, *e.out_of_distribution, chains, predictive, threads);
   for (std::size_t i = 0; i < chains.size(); ++i) {
@@ -494,8 +451,9 @@ void write_summary(const Evaluation& evaluation, const RunSummary& summary) {
   out["failed_chains"] = summary.failed_chains;
   out["metrics"] = ordered_json::array();
   for (const auto& row : summary.metrics)
-    out["metrics"].push_back(
-        {{"name", row.name}, {"ensemble_initialization", row.ensemble}, {"sampling", row.sampling}});
+    out["metrics"].push_back({{"name", row.name},
+                              {std::string(name_of(Phase::ensemble)), row.ensemble},
+                              {std::string(name_of(Phase::sampling)), row.sampling}});
   out["warnings"] = summary.warnings;
   write_file_atomically(evaluation.paths().metrics(), out.dump(2) + "\n");
 }
@@ -528,9 +486,9 @@ bool evaluate(const Experiment& e, const RunDirectory& directory, const RunOptio
   const auto& phases = e.config.evaluation_args.phases;
   ChainScores scores(e.chains());
   bool all = true;
-  if (wants(phases, "ensemble_initialization"))
+  if (wants(phases, name_of(Phase::ensemble)))
     evaluate_members(evaluation, read_members(directory.path(), e.chains(), e.member_dimension()), scores);
-  if (wants(phases, "sampling")) all = evaluate_draws(evaluation, records, summary, scores);
+  if (wants(phases, name_of(Phase::sampling))) all = evaluate_draws(evaluation, records, summary, scores);
   if (!all) return false;
   summary.chains = records.size();
   summary.failed_chains = std::size_t(std::count_if(

@@ -17,6 +17,7 @@
 #include "run/output_guard.hpp"
 #include "smile/error.hpp"
 #include "smile/evaluation/classification.hpp"
+#include "smile/evaluation/metrics.hpp"
 #include "smile/evaluation/mixture.hpp"
 #include "smile/experiment/config_options.hpp"
 #include "smile/experiment/predict.hpp"
@@ -116,11 +117,9 @@ class RegressionPredictor final : public RowPredictor {
   std::vector<std::pair<std::string, double>> scores() const override {
     const double n = double(scored_);
     std::vector<std::pair<std::string, double>> scores{
-        {"LPPD", log_density_sum_ / n},
-        {"RMSE, own unit", std::sqrt(squared_error_ / n) * e_.info.normalisation.target_sd}};
-    if (has_interval())
-      scores.emplace_back(fmt::format("coverage of {:g} % intervals", 100 * (*highest() - *lowest())),
-                          double(covered_) / n);
+        {metric::kLppd, log_density_sum_ / n},
+        {metric::kRmseOwnUnit, std::sqrt(squared_error_ / n) * e_.info.normalisation.target_sd}};
+    if (has_interval()) scores.emplace_back(coverage_label(*highest() - *lowest()), double(covered_) / n);
     return scores;
   }
 
@@ -235,7 +234,8 @@ class ClassPredictor final : public RowPredictor {
   }
 
   std::vector<std::pair<std::string, double>> scores() const override {
-    return {{"LPPD", log_density_sum_ / double(scored_)}, {"accuracy", double(right_) / double(scored_)}};
+    return {{metric::kLppd, log_density_sum_ / double(scored_)},
+            {metric::kAccuracy, double(right_) / double(scored_)}};
   }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "smile/evaluation/metrics.hpp"
 #include "smile/experiment/pipeline.hpp"
 #include "smile/number_text.hpp"
 
@@ -38,12 +39,13 @@ std::string metrics_table(const RunSummary& summary) {
 std::string sweep_table(const SweepSummary& sweep) {
   // What a terminal has room for; everything is in the CSV and JSON files.
   std::vector<std::string> names;
-  for (const char* name : {"LPPD", "RMSE", "accuracy"})
-    for (const auto& entry : sweep.entries)
-      if (find(entry.summary, name)) {
-        names.push_back(name);
-        break;
-      }
+  for (const MetricInfo& metric : metrics()) {
+    const std::string name(metric.label);
+    if ((metric.columns & MetricInfo::sweep) &&
+        std::any_of(sweep.entries.begin(), sweep.entries.end(),
+                    [&](const SweepEntry& entry) { return find(entry.summary, name) != nullptr; }))
+      names.push_back(name);
+  }
   std::size_t width = 5;
   for (const auto& entry : sweep.entries) width = std::max(width, entry.name.size());
   std::string text = fmt::format("{:<{}}", "point", width);

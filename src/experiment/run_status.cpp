@@ -16,6 +16,7 @@
 #include "smile/data/draws.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
 #include "smile/error.hpp"
+#include "smile/evaluation/metrics.hpp"
 #include "smile/run/run_paths.hpp"
 
 namespace smile {
@@ -81,7 +82,7 @@ void read_test_lppd(const fs::path& run, RunStatusReport& report) {
   const auto json = run::read_json(RunPaths(run).metrics());
   if (!json.is_object() || !json.contains("metrics")) return;
   for (const auto& row : json["metrics"]) {
-    if (row.value("name", "") != "LPPD") continue;
+    if (row.value("name", "") != metric::kLppd) continue;
     if (row["sampling"].is_number()) report.test_lppd = row["sampling"].get<double>();
     if (row["ensemble_initialization"].is_number())
       report.ensemble_test_lppd = row["ensemble_initialization"].get<double>();

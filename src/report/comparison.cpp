@@ -55,16 +55,16 @@ void name_groups(std::vector<Group>& groups, const std::vector<Values>& values) 
 
 void find_best(ComparisonTable& table) {
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
-    const Goal goal = goal_of(table.columns[column]);
-    if (goal.kind == Goal::Kind::none) continue;
+    const KnownMetric known = find_metric(table.columns[column].metric);
+    if (!known.row || known.row->better == Better::neither) continue;
     const auto badness = [&](const Entry& e) {
-      switch (goal.kind) {
-        case Goal::Kind::higher:
+      switch (known.row->better) {
+        case Better::higher:
           return -e.mean;
-        case Goal::Kind::lower:
+        case Better::lower:
           return e.mean;
         default:
-          return std::abs(e.mean - goal.target);
+          return std::abs(e.mean - known.nominal);
       }
     };
     struct Range {
@@ -116,18 +116,6 @@ int decimals_of(const Entry& e) {
 
 }  // namespace
 
-Goal goal_of(const std::string& metric) {
-  std::string name = metric.substr(0, metric.find(" (ensemble)"));
-  if (name.starts_with("coverage of ")) return {Goal::Kind::target, std::stod(name.substr(12)) / 100};
-  if (name.starts_with("R-hat") || name.starts_with("chain-wise R-hat")) return {Goal::Kind::lower, 0};
-  if (name.starts_with("OOD AUROC") || name.starts_with("bulk ESS")) return {Goal::Kind::higher, 0};
-  for (const char* high : {"LPPD", "accuracy", "AUROC", "F1"})
-    if (name.starts_with(high)) return {Goal::Kind::higher, 0};
-  for (const char* low : {"RMSE", "Brier", "ECE", "calibration error", "NLL", "perplexity", "AURC"})
-    if (name.starts_with(low)) return {Goal::Kind::lower, 0};
-  return {};
-}
-
 ComparisonTable compare(std::span<const RunFiles> runs) {
   ComparisonTable table;
   std::vector<Values> values;
@@ -142,25 +130,16 @@ ComparisonTable compare(std::span<const RunFiles> runs) {
     values.push_back(std::move(own));
   }
   name_groups(table.groups, values);
-  struct Column {
-    std::string metric;
-    const char* phase;
-  };
-  std::vector<Column> columns;
   for (const RunFiles& run : runs)
     for (const auto& row : run.metrics["metrics"])
-      for (const char* phase : {"ensemble_initialization", "sampling"}) {
-        const std::string metric = row.value("name", "");
-        const bool known = std::any_of(columns.begin(), columns.end(), [&](const Column& c) {
-          return c.metric == metric && std::string_view(c.phase) == phase;
-        });
-        if (!known && std::isfinite(json_number(row, phase))) columns.push_back({metric, phase});
+      for (const Alternative<Phase>& phase : Named<Phase>::all) {
+        const Column column{row.value("name", ""), phase.value};
+        const bool known =
+            std::find(table.columns.begin(), table.columns.end(), column) != table.columns.end();
+        if (!known && std::isfinite(run.metric(column.metric, column.phase))) table.columns.push_back(column);
       }
-  for (const Column& column : columns)
-    table.columns.push_back(column.phase == std::string_view("sampling") ? column.metric
-                                                                         : column.metric + " (ensemble)");
   for (Group& group : table.groups)
-    for (const Column& column : columns) {
+    for (const Column& column : table.columns) {
       RunningMoments moments;
       Entry entry;
       for (const std::size_t i : group.runs)
@@ -188,7 +167,7 @@ std::string text_of(const Entry& e) {
 std::string csv_of(const ComparisonTable& table) {
   std::string text = "data,method,runs";
   for (const auto& column : table.columns)
-    text += "," + quoted(column + " mean") + "," + quoted(column + " sd");
+    text += "," + quoted(column.label() + " mean") + "," + quoted(column.label() + " sd");
   text += "\n";
   for (const Group& group : table.groups) {
     text += fmt::format("{},{},{}", quoted(group.data), quoted(group.name), group.runs.size());
@@ -213,7 +192,7 @@ std::string latex_of(const ComparisonTable& table) {
         }
     text += fmt::format("% data: {}\n\\begin{{tabular}}{{l{}}}\n\\toprule\nmethod", table.groups[first].data,
                         std::string(shown.size(), 'r'));
-    for (const std::size_t c : shown) text += " & " + latex_escaped(table.columns[c]);
+    for (const std::size_t c : shown) text += " & " + latex_escaped(table.columns[c].label());
     text += " \\\\\n\\midrule\n";
     for (std::size_t g = first; g < last; ++g) {
       text += latex_escaped(table.groups[g].name);

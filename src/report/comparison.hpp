@@ -9,13 +9,13 @@
 
 namespace smile::report {
 
-/// Where a better value of a metric lies.
-struct Goal {
-  enum class Kind { none, higher, lower, target } kind = Kind::none;
-  double target = 0;
+struct Column {
+  std::string metric;  ///< label
+  Phase phase = Phase::sampling;
+  /// "LPPD"; "LPPD (ensemble)" of the warm-started networks.
+  std::string label() const { return phase == Phase::sampling ? metric : metric + " (ensemble)"; }
+  bool operator==(const Column&) const = default;
 };
-/// "LPPD": higher; "RMSE": lower; "coverage of 90 % intervals": 0.9; what is no matter of better: none.
-Goal goal_of(const std::string& metric);
 
 /// One metric of a group: over its runs.
 struct Entry {
@@ -32,8 +32,8 @@ struct Group {
 };
 
 struct ComparisonTable {
-  std::vector<std::string> columns;  ///< metrics; "… (ensemble)": of the warm-started networks
-  std::vector<Group> groups;         ///< by data, then in the order of the runs
+  std::vector<Column> columns;
+  std::vector<Group> groups;  ///< by data, then in the order of the runs
 };
 
 ComparisonTable compare(std::span<const RunFiles> runs);

@@ -33,11 +33,9 @@ fs::path common_folder(const std::vector<std::string>& runs) {
 }
 
 /// Columns that the page shows at once; all are in the CSV and below.
-bool is_main(const std::string& column) {
-  for (const char* name : {"LPPD", "LPPD (ensemble)", "RMSE", "accuracy", "ECE", "Brier", "AUROC",
-                           "coverage of 90 % intervals", "calibration error"})
-    if (column == name) return true;
-  return false;
+bool is_main(const report::Column& column) {
+  return find_metric(column.metric)
+      .is_in(column.phase == Phase::sampling ? MetricInfo::comparison : MetricInfo::comparison_ensemble);
 }
 
 std::string cell_of(const Entry& e) {
@@ -54,7 +52,7 @@ std::string table_of(const ComparisonTable& table, const std::string& data, bool
       shown.push_back(c);
   }
   std::vector<std::string> head{"method", "runs"};
-  for (const std::size_t c : shown) head.push_back(table.columns[c]);
+  for (const std::size_t c : shown) head.push_back(table.columns[c].label());
   std::vector<std::vector<Cell>> rows;
   for (const Group& group : table.groups) {
     if (group.data != data) continue;
@@ -102,8 +100,8 @@ std::string lppd_dots(const ComparisonTable& table, const std::string& data,
     const auto x = double(names.size());
     std::vector<Point> sampler, ensemble;
     for (const std::size_t i : group.runs) {
-      sampler.push_back({x, runs[i].metric("LPPD")});
-      ensemble.push_back({x, runs[i].metric("LPPD", "ensemble_initialization")});
+      sampler.push_back({x, runs[i].metric(metric::kLppd)});
+      ensemble.push_back({x, runs[i].metric(metric::kLppd, Phase::ensemble)});
     }
     plot.points(ensemble, "series-2", group.name + ": warm-started ensemble", 3);
     plot.points(sampler, "series-1", group.name, 4);
@@ -126,7 +124,7 @@ std::string list_of_runs(const ComparisonTable& table, const std::vector<RunFile
       const std::string shown = own.empty() ? runs[i].path.string() : own.string();
       rows.push_back({group.data, group.name, std::to_string(runs[i].config.rng),
                       Cell::html(fmt::format("<a href=\"{0}/report.html\">{0}</a>", escaped(shown))),
-                      runs[i].state.value("status", ""), number(runs[i].metric("LPPD"))});
+                      runs[i].state.value("status", ""), number(runs[i].metric(metric::kLppd))});
     }
   return "<h2>Runs</h2>\n" + report::table({"data", "method", "seed", "run", "status", "LPPD"}, rows, 5);
 }

@@ -70,20 +70,20 @@ std::string warnings(const RunFiles& run) {
 }  // namespace
 
 std::string tiles(const RunFiles& run) {
-  const double before = run.metric("LPPD", "ensemble_initialization"), after = run.metric("LPPD");
+  const double before = run.metric(metric::kLppd, Phase::ensemble), after = run.metric(metric::kLppd);
   std::string lppd_than = "warm-started ensemble " + number(before);
   if (std::isfinite(before) && std::isfinite(after))
     lppd_than += fmt::format(" ({}{:.3g})", after < before ? "−" : "+", std::abs(after - before));
-  const char* error = run.is_regression() ? "RMSE" : "accuracy";
+  const char* error = run.is_regression() ? metric::kRmse : metric::kAccuracy;
   std::string out = tile("LPPD of the sampler (test rows)", number(after), lppd_than) +
                     tile(capitalised(fmt::format("{} of the sampler", error)), number(run.metric(error)),
-                         "warm-started ensemble " + number(run.metric(error, "ensemble_initialization")));
+                         "warm-started ensemble " + number(run.metric(error, Phase::ensemble)));
   if (run.is_regression())
     out += tile("90 % intervals hold", percent(coverage_of_intervals(run, 0.9)),
                 fmt::format("of {} test targets", grouped(double(run.array("target").size()))));
   else
-    out += tile("Calibration error (ECE)", number(run.metric("ECE")),
-                "warm-started ensemble " + number(run.metric("ECE", "ensemble_initialization")));
+    out += tile("Calibration error (ECE)", number(run.metric(metric::kEce)),
+                "warm-started ensemble " + number(run.metric(metric::kEce, Phase::ensemble)));
   const auto [sound, all] = sound_chains(run);
   out += tile("Sound chains", fmt::format("{} of {}", sound, all),
               all == sound ? "see below for each" : "the others are named below");

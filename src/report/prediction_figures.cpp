@@ -79,7 +79,7 @@ std::string running_lppd(const RunFiles& run) {
     points.push_back({json_number(running["samples"][i]), json_number(running["lppd"][i])});
   Plot plot({"draws of each chain", Scale::log}, {"test LPPD"});
   plot.line(thinned(points), "series-1", "running LPPD");
-  const double ensemble = run.metric("LPPD", "ensemble_initialization");
+  const double ensemble = run.metric(metric::kLppd, Phase::ensemble);
   Key key{{"series-1", "first draws of all chains"}};
   if (std::isfinite(ensemble)) {
     plot.level(ensemble, "reference", "warm-started ensemble");
@@ -241,8 +241,8 @@ std::string out_of_distribution(const RunFiles& run) {
       fmt::format(
           "The further the second curve lies to the right, the better unfamiliar rows are told apart: "
           "AUROC {} by entropy, {} by mutual information, {} by log-density.{}",
-          number(run.metric("OOD AUROC of entropy")), number(run.metric("OOD AUROC of mutual information")),
-          number(run.metric("OOD AUROC of log-density")),
+          number(run.metric(metric::kOodEntropy)), number(run.metric(metric::kOodInformation)),
+          number(run.metric(metric::kOodDensity)),
           run.is_regression() ? " Entropy is that of the Normal with the mixture's moments." : ""),
       {{"series-1", "test set"}, {"series-2", "out-of-distribution set"}});
 }

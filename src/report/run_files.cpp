@@ -72,9 +72,9 @@ std::vector<double> RunFiles::array(const std::string& wanted) const {
   return {};
 }
 
-double RunFiles::metric(const std::string& wanted, const char* phase) const {
+double RunFiles::metric(const std::string& wanted, Phase phase) const {
   for (const auto& row : metrics["metrics"])
-    if (row.value("name", "") == wanted) return json_number(row, phase);
+    if (row.value("name", "") == wanted) return json_number(row, std::string(name_of(phase)).c_str());
   return kNone;
 }
 

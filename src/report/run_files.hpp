@@ -12,6 +12,7 @@
 #include "report/plot.hpp"
 #include "smile/data/dataset.hpp"
 #include "smile/data/npy.hpp"
+#include "smile/evaluation/metrics.hpp"
 #include "smile/experiment/config.hpp"
 #include "smile/targets/task_likelihood.hpp"
 
@@ -32,8 +33,8 @@ struct RunFiles {
   std::string name() const;  ///< of its folder
   /// One array of eval/predictions.npz; empty where it is not there.
   std::vector<double> array(const std::string& name) const;
-  /// A metric of the test set; NaN where there is none.   @param phase "sampling", "ensemble_initialization"
-  double metric(const std::string& name, const char* phase = "sampling") const;
+  /// A metric of the test set; NaN where there is none.
+  double metric(const std::string& label, Phase phase = Phase::sampling) const;
 };
 
 /// @throws Error where the run is none, is being written, is of another version or is not evaluated

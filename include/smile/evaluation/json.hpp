@@ -12,7 +12,7 @@
 namespace smile {
 
 /// @param per_point  with the arrays of one entry a test point
-std::string to_json(const RegressionMetrics& metrics);
+std::string to_json(const RegressionMetrics& metrics, bool per_point = false);
 std::string to_json(const ClassificationMetrics& metrics, bool per_point = false);
 std::string to_json(const DeepEnsembleRegression& metrics, bool per_point = false);
 std::string to_json(const DiagnosticsSummary& summary);
