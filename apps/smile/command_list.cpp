@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "output.hpp"
 #include "smile/experiment/catalogue.hpp"
+#include "smile/experiment/export.hpp"
 
 namespace smile::program {
 namespace {
@@ -31,6 +32,16 @@ void print_entries(const std::vector<CatalogueEntry>& entries) {
   }
 }
 
+std::vector<CatalogueEntry> list_export_formats() {
+  std::vector<CatalogueEntry> entries;
+  for (const ExportFormat& format : export_formats())
+    entries.push_back({.name = format.name,
+                       .description = format.doc + "; read by " + format.read_by,
+                       .aliases = {},
+                       .available = bool(format.write)});
+  return entries;
+}
+
 void print_keys() {
   for (const KeyEntry& key : list_keys()) {
     print("{}\n    {}\n    {}{}{}\n", key.path, key.description, key.allowed,
@@ -42,8 +53,8 @@ void print_keys() {
 }  // namespace
 
 void add_list(CLI::App& program, Action& action) {
-  CLI::App* command =
-      program.add_subcommand("list", "Lists what this build knows: samplers, models, priors, metrics, keys");
+  CLI::App* command = program.add_subcommand(
+      "list", "Lists what this build knows: samplers, models, priors, metrics, formats, keys");
   command->require_subcommand(1);
   const auto add = [&](const char* name, const char* description, std::vector<CatalogueEntry> (*entries)()) {
     command->add_subcommand(name, description)->callback([&action, entries] {
@@ -57,6 +68,12 @@ void add_list(CLI::App& program, Action& action) {
   add("models", "Names for model.model", list_models);
   add("priors", "Names for training.sampler.prior_config.name", list_priors);
   add("metrics", "Names for evaluations", list_metrics);
+  command->add_subcommand("formats", "Names for the option --format of export")->callback([&action] {
+    action = [] {
+      print_entries(list_export_formats());
+      return 0;
+    };
+  });
   CLI::App* keys = command->add_subcommand("keys", "All keys of the configuration");
   const auto markdown = std::make_shared<bool>(false);
   keys->add_flag("--markdown", *markdown, "write docs/configuration.md");

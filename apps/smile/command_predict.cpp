@@ -32,6 +32,14 @@ int predict(const PredictArguments& arguments) {
   return 0;
 }
 
+/// "csv (a header …), npy (…), json (…)".
+std::string prediction_formats_text() {
+  std::string text;
+  for (const PredictionFormat& format : prediction_formats())
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", format.name, format.doc);
+  return text;
+}
+
 }  // namespace
 
 void add_predict(CLI::App& program, Action& action) {
@@ -48,7 +56,7 @@ void add_predict(CLI::App& program, Action& action) {
       ->type_name("FILE");
   command
       ->add_option("--format", arguments->format,
-                   "csv, npy (records: numpy.load(FILE)[\"mean\"]) or json; default: by the file's ending")
+                   prediction_formats_text() + "; default: by the file's ending")
       ->type_name("NAME");
   command
       ->add_option("--quantiles", arguments->quantiles,

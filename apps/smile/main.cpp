@@ -9,6 +9,9 @@
 #include "commands.hpp"
 #include "output.hpp"
 #include "smile/error.hpp"
+#ifdef SMILE_WITH_NETCDF
+#include "smile/netcdf/inference_data.hpp"
+#endif
 #ifdef SMILE_WITH_TORCH
 #include "smile/torch/engine.hpp"
 #endif
@@ -36,6 +39,9 @@ int report_usage(const CLI::App& program, const CLI::ParseError& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
+#ifdef SMILE_WITH_NETCDF
+  smile::use_netcdf_exports();
+#endif
 #ifdef SMILE_WITH_TORCH
   smile::use_torch_networks();
 #endif

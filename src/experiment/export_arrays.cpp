@@ -132,7 +132,8 @@ std::string indexed(const std::string& name, const std::vector<std::size_t>& sha
 
 }  // namespace
 
-void export_npz(const ExportDraws& draws, const ExportOptions& options, const fs::path& path) {
+void export_npz(const ExportDraws& draws, const ExportOptions& options, const fs::path& path,
+                std::vector<std::string>&) {
   AtomicFile file(path);
   data::ZipWriter zip(file);
   std::vector<std::uint64_t> regions;
@@ -160,7 +161,8 @@ void export_npz(const ExportDraws& draws, const ExportOptions& options, const fs
   file.commit();
 }
 
-void export_safetensors(const ExportDraws& draws, const ExportOptions& options, const fs::path& path) {
+void export_safetensors(const ExportDraws& draws, const ExportOptions& options, const fs::path& path,
+                        std::vector<std::string>&) {
   std::vector<std::uint64_t> regions;
   const std::string header = safetensors_header(draws, !options.per_draw, regions);
   if (options.per_draw)
@@ -178,7 +180,8 @@ void export_safetensors(const ExportDraws& draws, const ExportOptions& options, 
   file.commit();
 }
 
-void export_torch(const ExportDraws& draws, const ExportOptions& options, const fs::path& path) {
+void export_torch(const ExportDraws& draws, const ExportOptions& options, const fs::path& path,
+                  std::vector<std::string>&) {
   std::vector<TorchTensor> tensors;
   for (const ParameterGroup& group : draws.layout().groups)
     tensors.push_back({torch_name(group.name), shape_of(group, options.per_draw ? nullptr : &draws)});
@@ -209,7 +212,8 @@ void export_torch(const ExportDraws& draws, const ExportOptions& options, const 
   file.commit();
 }
 
-void export_csv(const ExportDraws& draws, const ExportOptions& options, const fs::path& path) {
+void export_csv(const ExportDraws& draws, const ExportOptions& options, const fs::path& path,
+                std::vector<std::string>&) {
   AtomicFile file(path);
   std::string text = "chain,draw";
   for (const ParameterGroup& group : draws.layout().groups)

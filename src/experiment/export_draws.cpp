@@ -8,13 +8,11 @@
 #include <utility>
 
 #include "experiment/phase_progress.hpp"
-#include "run/output_guard.hpp"
 #include "smile/error.hpp"
 
 namespace smile::experiment {
 namespace {
 
-namespace fs = std::filesystem;
 constexpr std::size_t kBlockBytes = std::size_t{4} << 20;
 
 }  // namespace
@@ -32,10 +30,6 @@ ExportDraws::ExportDraws(const StoredRun& run, const ExportOptions& options)
         frozen_.add(group.name, group.shape, group.kind);
         frozen_offsets_.push_back(group.offset);
       }
-      if (options.format == "csv" || options.format == "netcdf")
-        remarks_.push_back(
-            "frozen parameters are left out: warmstart/ of the run has each chain's, network.json their "
-            "names");
     }
   }
   first_ = chains_.front().first;
@@ -101,43 +95,4 @@ std::string torch_name(const std::string& name) {
   return std::to_string(2 * layer) + name.substr(dot);
 }
 
-fs::path export_path(const fs::path& run, const ExportOptions& options) {
-  if (!options.out.empty()) {
-    const fs::path out = options.out;
-    OutputGuard guard;
-    guard.reads_run(run).check(options.per_draw ? out / "chain-00" : out);
-    return out;
-  }
-  if (options.per_draw) return run / ("draws-" + options.format);
-  const std::pair<const char*, const char*> endings[] = {{"torch", "pt"}, {"netcdf", "nc"}};
-  for (const auto& [format, ending] : endings)
-    if (options.format == format) return run / ("draws." + std::string(ending));
-  return run / ("draws." + options.format);
-}
-
 }  // namespace smile::experiment
-
-namespace smile {
-
-ExportSummary export_run(const std::string& directory, const ExportOptions& options) {
-  using Writer = void (*)(const experiment::ExportDraws&, const ExportOptions&, const std::filesystem::path&);
-  const std::pair<const char*, Writer> formats[] = {{"npz", experiment::export_npz},
-                                                    {"safetensors", experiment::export_safetensors},
-                                                    {"torch", experiment::export_torch},
-                                                    {"csv", experiment::export_csv}};
-  const auto* found = std::find_if(std::begin(formats), std::end(formats),
-                                   [&](const auto& format) { return options.format == format.first; });
-  if (found == std::end(formats))
-    throw Error("--format", "'" + options.format + "' is not a format of this function",
-                "choose npz, safetensors, torch or csv");
-  if (options.per_draw && options.format != "safetensors" && options.format != "torch")
-    throw Error("--per-draw", "a file for each draw is not made as " + options.format,
-                "choose safetensors or torch");
-  const auto run = experiment::open_stored_run(directory, options.incomplete);
-  const experiment::ExportDraws draws(run, options);
-  const std::filesystem::path path = experiment::export_path(run.path, options);
-  found->second(draws, options, path);
-  return {path.string(), draws.chains(), draws.draws(), draws.remarks()};
-}
-
-}  // namespace smile

@@ -20,6 +20,7 @@ class ExportDraws {
   /// @param run  outlives this object
   ExportDraws(const StoredRun& run, const ExportOptions& options);
 
+  const StoredRun& run() const { return run_; }
   std::size_t chains() const { return chains_.size(); }
   std::size_t draws() const { return draws_; }
   std::size_t dimension() const { return layout_.size(); }
@@ -56,14 +57,10 @@ class ExportDraws {
 /// "layer1.bias" is "2.bias". Other names stay.
 std::string torch_name(const std::string& name);
 
-/// The file or folder to write.
-std::filesystem::path export_path(const std::filesystem::path& run, const ExportOptions& options);
-
-void export_npz(const ExportDraws& draws, const ExportOptions& options, const std::filesystem::path& path);
-void export_safetensors(const ExportDraws& draws, const ExportOptions& options,
-                        const std::filesystem::path& path);
-void export_torch(const ExportDraws& draws, const ExportOptions& options, const std::filesystem::path& path);
-void export_csv(const ExportDraws& draws, const ExportOptions& options, const std::filesystem::path& path);
+/// The writers of smile::core, one a row of the table in export_formats.cpp.
+using ExportWriter = void(const ExportDraws& draws, const ExportOptions& options,
+                          const std::filesystem::path& path, std::vector<std::string>& remarks);
+ExportWriter export_npz, export_safetensors, export_torch, export_csv;
 
 /// Between pieces of work. @throws Error of kind `run` where `options.stop` is set
 void throw_if_stopped(const ExportOptions& options);

@@ -243,23 +243,33 @@ class ClassPredictor final : public RowPredictor {
   double log_density_sum_ = 0;
 };
 
-constexpr std::pair<std::string_view, PredictionFormat> kFormats[] = {
-    {"csv", PredictionFormat::csv}, {"npy", PredictionFormat::npy}, {"json", PredictionFormat::json}};
+/// "csv, npy or json", with something before each.
+std::string formats_text(std::string_view before) {
+  std::string text;
+  const auto formats = prediction_formats();
+  for (std::size_t i = 0; i < formats.size(); ++i)
+    text += fmt::format("{}{}{}",
+                        i == 0                   ? ""
+                        : i + 1 < formats.size() ? ", "
+                                                 : " or ",
+                        before, formats[i].name);
+  return text;
+}
 
-/// By --format, else by the ending of the file; a stream without an ending gets CSV.
-PredictionFormat format_of(const PredictOptions& options) {
+/// By --format, else by the ending of the file; a file without an ending gets the first.
+const PredictionFormat& format_of(const PredictOptions& options) {
   std::string name = options.format;
   if (name.empty() && !options.out.empty()) {
     name = fs::path(options.out).extension().string();
     if (!name.empty()) name.erase(0, 1);
   }
-  if (name.empty()) return PredictionFormat::csv;
-  for (const auto& [known, format] : kFormats)
-    if (name == known) return format;
+  if (name.empty()) return prediction_formats().front();
+  for (const PredictionFormat& format : prediction_formats())
+    if (name == format.name) return format;
   if (!options.format.empty())
-    throw Error("--format", "'" + name + "' is not a format of predictions", "choose csv, npy or json");
+    throw Error("--format", "'" + name + "' is not a format of predictions", "choose " + formats_text(""));
   throw Error("--out " + options.out, "the ending `." + name + "` is not that of a format of predictions",
-              "let the name end in .csv, .npy or .json, or say which it is with --format");
+              "let the name end in " + formats_text(".") + ", or say which it is with --format");
 }
 
 void check_quantiles(const std::vector<double>& quantiles) {
@@ -269,20 +279,15 @@ void check_quantiles(const std::vector<double>& quantiles) {
                   "give probabilities such as 0.05,0.5,0.95");
 }
 
-fs::path output_path(const StoredRun& run, const PredictOptions& options, PredictionFormat format) {
-  fs::path path = options.out;
-  if (path.empty()) {
-    path = RunPaths(run.path).new_predictions();
-    for (const auto& [name, known] : kFormats)
-      if (known == format) path.replace_extension(name);
-  }
-  return path;
+fs::path output_path(const StoredRun& run, const PredictOptions& options, const PredictionFormat& format) {
+  if (!options.out.empty()) return options.out;
+  return RunPaths(run.path).new_predictions().replace_extension(format.name);
 }
 
 }  // namespace
 
 PredictSummary predict_run(const std::string& directory, const PredictOptions& options) {
-  const PredictionFormat format = format_of(options);
+  const PredictionFormat& format = format_of(options);
   check_quantiles(options.quantiles);
   const StoredRun run = experiment::open_stored_run(directory, options.incomplete);
   const Experiment& e = run.experiment;
@@ -311,7 +316,7 @@ PredictSummary predict_run(const std::string& directory, const PredictOptions& o
   guard.check(path);
   experiment::PredictionColumns columns = predictor->columns();
   columns.longest_name = source->longest_name();
-  const auto writer = PredictionWriter::create(format, path, std::move(columns));
+  const auto writer = format.make(path, std::move(columns));
   experiment::PhaseProgress progress(options.on_progress, "prediction",
                                      e.config.data.data_type == "image" ? "images" : "rows");
   for (PredictionBlock rows; source->next(predictor->block_rows(), rows);) {

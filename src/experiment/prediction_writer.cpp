@@ -181,20 +181,23 @@ class NpyWriter final : public Writer {
   std::string labels_;
 };
 
-}  // namespace
-
-std::unique_ptr<PredictionWriter> PredictionWriter::create(PredictionFormat format,
-                                                           const std::filesystem::path& path,
-                                                           PredictionColumns columns) {
-  switch (format) {
-    case PredictionFormat::npy:
-      return std::make_unique<NpyWriter>(path, std::move(columns));
-    case PredictionFormat::json:
-      return std::make_unique<JsonWriter>(path, std::move(columns));
-    case PredictionFormat::csv:
-      break;
-  }
-  return std::make_unique<CsvWriter>(path, std::move(columns));
+template <class W>
+std::unique_ptr<PredictionWriter> make(const std::filesystem::path& path, PredictionColumns columns) {
+  return std::make_unique<W>(path, std::move(columns));
 }
 
+constexpr PredictionFormat kFormats[] = {
+    {"csv", "a header and a line a row", make<CsvWriter>},
+    {"npy", "an array of records: numpy.load(FILE)[\"mean\"]", make<NpyWriter>},
+    {"json", "an array of objects, one a row; null where a number is not finite", make<JsonWriter>}};
+
+}  // namespace
 }  // namespace smile::experiment
+
+namespace smile {
+
+std::span<const PredictionFormat> prediction_formats() {
+  return experiment::kFormats;
+}
+
+}  // namespace smile

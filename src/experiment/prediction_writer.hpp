@@ -35,9 +35,6 @@ class PredictionWriter {
   virtual void add(const PredictionLine& line) = 0;
   /// Gives the file its name. Without it nothing is left.
   virtual void finish() = 0;
-
-  static std::unique_ptr<PredictionWriter> create(PredictionFormat format, const std::filesystem::path& path,
-                                                  PredictionColumns columns);
 };
 
 }  // namespace smile::experiment

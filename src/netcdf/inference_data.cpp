@@ -332,20 +332,15 @@ class Predictions {
   std::vector<std::unique_ptr<PartPredictions>> parts_;
 };
 
-}  // namespace
-
-ExportSummary export_inference_data(const std::string& directory, const ExportOptions& options) {
-  const auto run = experiment::open_stored_run(directory, options.incomplete);
-  const ExportDraws draws(run, options);
-  const fs::path path = experiment::export_path(run.path, options);
-  ExportSummary summary{path.string(), draws.chains(), draws.draws(), draws.remarks()};
-
+void write_inference_data(const ExportDraws& draws, const ExportOptions& options, const fs::path& path,
+                          std::vector<std::string>& remarks) {
+  const experiment::StoredRun& run = draws.run();
   const std::string version = provenance::version();
   File file(path);
   describe(file.root(), version);
   const auto posterior = tensor_variables(draws_group(file, "posterior", draws, version), draws.layout());
   if (!put_statistics(file, draws, run.path, version))
-    summary.remarks.push_back(
+    remarks.push_back(
         "the run has no statistics of its draws (trace/chain-KK-draws.csv), so that sample_stats is left "
         "out");
   std::optional<Predictions> predictions;
@@ -357,7 +352,16 @@ ExportSummary export_inference_data(const std::string& directory, const ExportOp
         if (predictions) predictions->put(draws, chain, first, count, values);
       });
   file.commit();
-  return summary;
+}
+
+}  // namespace
+
+void use_netcdf_exports() {
+  for (ExportFormat format : export_formats())
+    if (format.name == "netcdf") {
+      format.write = write_inference_data;
+      return add_export_format(std::move(format));
+    }
 }
 
 }  // namespace smile

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -12,14 +14,17 @@
 
 namespace smile {
 
+namespace experiment {
+class ExportDraws;
+}
+
 struct ExportOptions {
-  /// "npz", "safetensors", "torch", "csv"; "netcdf" is export_inference_data() of smile/netcdf.
-  std::string format;
+  std::string format;       ///< name of a row of export_formats()
   std::string out;          ///< file, or folder with per_draw; empty: RUN/draws.ENDING or RUN/draws-FORMAT
-  bool per_draw = false;    ///< safetensors and torch: a file for each draw in a folder
+  bool per_draw = false;    ///< a file for each draw in a folder, where the format can
   std::uint64_t every = 1;  ///< only every n-th draw of each chain
   bool incomplete = false;  ///< also the draws of a run that has not ended
-  // netcdf
+  // Formats with predictions:
   bool predictive = true;       ///< groups predictions and predictions_constant_data, of the test rows
   bool log_likelihood = false;  ///< group predictions_log_density, of the same rows
   bool training_rows = false;   ///< groups posterior_predictive, observed_data and log_likelihood
@@ -36,16 +41,32 @@ struct ExportSummary {
   std::vector<std::string> remarks;   ///< one line each
 };
 
+/// A format of exports.
+struct ExportFormat {
+  std::string name;           ///< "npz"
+  std::string ending;         ///< of its files: "pt"
+  std::string read_by;        ///< "numpy.load"
+  std::string doc;            ///< what is in a file, one line
+  bool per_draw = false;      ///< can also be a folder with a file for each draw, that draw's whole network
+  bool predictive = false;    ///< has predictions and log-likelihoods to choose
+  bool holds_frozen = false;  ///< keeps parameters that are the same in all draws of a chain
+  std::string needs = {};     ///< the build option without which there is no writer
+  /// Writes the file, and says what the user should know. Empty: not in this build.
+  std::function<void(const experiment::ExportDraws& draws, const ExportOptions& options,
+                     const std::filesystem::path& path, std::vector<std::string>& remarks)>
+      write = {};
+};
+/// All formats. The names of tensors in torch files are those of a torch.nn.Sequential of linear layers and
+/// activations ("0.weight", "0.bias", "2.weight", …), and log_sigma; elsewhere the network's.
+const std::deque<ExportFormat>& export_formats();
+/// Adds a format, or replaces that of the same name. To be called before threads start.
+void add_export_format(ExportFormat format);
+
 /// Writes the draws with their names, the warm-up and `burn_in` left out; memory does not grow with them.
-///   npz          one array [chain, draw, shape…] for each tensor of the network, by its name (numpy.load)
-///   safetensors  the same in one file; or, with per_draw, a file with the network's tensors for each draw
-///   torch        a file for torch.load: a dictionary of tensors [chain, draw, shape…], or with per_draw a
-///                state dictionary for each draw. The names are those of a torch.nn.Sequential of linear
-///                layers and activations ("0.weight", "0.bias", "2.weight", …), and log_sigma
-///   csv          columns chain, draw, and one for each parameter ("layer0.weight[0,3]")
 /// Chains that failed are left out; where chains have different numbers of draws (incomplete), all are cut to
 /// the shortest.
-/// @throws Error for what is no complete run, an unknown format, and where the file cannot be written
+/// @throws Error for what is no complete run, a format that is unknown or not in this build, and where the
+/// file cannot be written
 ExportSummary export_run(const std::string& directory, const ExportOptions& options);
 
 }  // namespace smile

@@ -4,8 +4,12 @@
 
 #include <atomic>
 #include <cstddef>
+#include <filesystem>
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,18 +17,27 @@
 
 namespace smile {
 
-enum class PredictionFormat {
-  csv,   ///< a header and a line a row (RFC 4180)
-  npy,   ///< a NumPy array of records: numpy.load(file)["mean"]
-  json,  ///< an array of objects, one a row; null where a number is not finite
+namespace experiment {
+class PredictionWriter;
+struct PredictionColumns;
+}  // namespace experiment
+
+/// A format of the file of predictions.
+struct PredictionFormat {
+  std::string_view name;  ///< also the ending of its files
+  std::string_view doc;   ///< what is in the file, and what reads it; one line
+  std::unique_ptr<experiment::PredictionWriter> (*make)(const std::filesystem::path& path,
+                                                        experiment::PredictionColumns columns);
 };
+/// All of them; the first is that of files without an ending.
+std::span<const PredictionFormat> prediction_formats();
 
 struct PredictOptions {
   /// The columns of the training file, with or without the target (.csv, .data, .npy); or images as
   /// PredictionImageReader reads them.
   std::string data;
-  std::string out;  ///< empty: predictions.csv (.npy, .json) in the run directory
-  /// Empty: by the ending of `out`, csv where that is none of the three.
+  std::string out;  ///< empty: predictions.csv (or of another ending) in the run directory
+  /// Name of a row of prediction_formats(); empty: by the ending of `out`.
   std::string format;
   /// Of the predictive distribution (regression), each in (0, 1).
   std::vector<double> quantiles{0.05, 0.5, 0.95};
@@ -56,7 +69,8 @@ struct PredictSummary {
 /// `row` counts the rows of the file from 0, those left out included. Rows are read, predicted and written in
 /// blocks: neither tables, nor photographs, nor the result need fit in memory (IDX and CIFAR files must). The
 /// training normalisation and label map are applied.
-/// @throws Error for what is no complete run, for missing columns (by name), unknown words or labels
+/// @throws Error for what is no complete run, for missing columns (by name), unknown words or labels, an
+/// unknown format or ending
 PredictSummary predict_run(const std::string& directory, const PredictOptions& options);
 
 }  // namespace smile
