@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -65,14 +66,15 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, ignored);
 }
 
-/// An open file that is read at given places.
+/// So many files of draws stay open between two reads; more are opened for each. A process may often have no
+/// more than 1,024 files open, and a run may have more chains.
+constexpr int kKeptOpen = 128;
+std::atomic<int> kept_open{0};
+
+/// A file that is read at given places.
 class Source {
  public:
-  explicit Source(fs::path path)
-      : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (descriptor_ < 0)
-      throw Error(path_.string(), errno == ENOENT ? "no such file" : "cannot be opened",
-                  "restore the file or run again", ErrorKind::run);
+  explicit Source(fs::path path) : path_(std::move(path)), descriptor_(open()) {
     // Enough for the headers that are written here and for those of others, which are of 64 to 128 bytes.
     std::string head(4096, '\0');
     const ssize_t got = ::pread(descriptor_, head.data(), head.size(), 0);
@@ -87,6 +89,9 @@ class Source {
       ::close(descriptor_);
       throw;
     }
+    if (kept_open.fetch_add(1) < kKeptOpen) return;
+    --kept_open;
+    ::close(std::exchange(descriptor_, -1));
   }
   Source(Source&& other) noexcept
       : path_(std::move(other.path_)),
@@ -94,25 +99,30 @@ class Source {
         header_(std::move(other.header_)) {}
   Source& operator=(Source&&) = delete;
   ~Source() {
-    if (descriptor_ >= 0) ::close(descriptor_);
+    if (descriptor_ < 0) return;
+    ::close(descriptor_);
+    --kept_open;
   }
 
   const data::NpyHeader& header() const { return header_; }
   const fs::path& path() const { return path_; }
   /// Bytes [at, at + size) of the data.
   void read(std::size_t at, void* out, std::size_t size) const {
+    const int descriptor = descriptor_ >= 0 ? descriptor_ : open();
     auto* next = static_cast<char*>(out);
     at += header_.bytes;
     while (size > 0) {
-      const ssize_t got = ::pread(descriptor_, next, size, static_cast<off_t>(at));
+      const ssize_t got = ::pread(descriptor, next, size, static_cast<off_t>(at));
       if (got < 0 && errno == EINTR) continue;
-      if (got <= 0)
-        throw Error(path_.string(), "the draws cannot be read to their end",
-                    "restore the file or check the disk", ErrorKind::run);
+      if (got <= 0) break;
       next += got;
       at += static_cast<std::size_t>(got);
       size -= static_cast<std::size_t>(got);
     }
+    if (descriptor != descriptor_) ::close(descriptor);
+    if (size > 0)
+      throw Error(path_.string(), "the draws cannot be read to their end",
+                  "restore the file or check the disk", ErrorKind::run);
   }
   /// Elements [first, first + out.size()) as float.
   void read(std::size_t first, std::span<float> out, DrawsType type) const {
@@ -129,6 +139,16 @@ class Source {
   }
 
  private:
+  int open() const {
+    const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor >= 0) return descriptor;
+    if (errno == EMFILE || errno == ENFILE)
+      throw Error(path_.string(), "too many files are open", "raise the limit with ulimit -n",
+                  ErrorKind::run);
+    throw Error(path_.string(), errno == ENOENT ? "no such file" : "cannot be opened",
+                "restore the file or run again", ErrorKind::run);
+  }
+
   fs::path path_;
   int descriptor_ = -1;
   data::NpyHeader header_;

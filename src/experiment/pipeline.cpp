@@ -13,6 +13,7 @@
 #include "run/remade.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
+#include "smile/experiment/run_access.hpp"
 #include "smile/experiment/run_inspection.hpp"
 #include "smile/run/run_paths.hpp"
 
@@ -170,6 +171,7 @@ RunSummary run_experiment(const Config& config, const RunOptions& given) {
     options.threads = int(plan.chains_at_once);  // side by side as far as the device's memory allows
   if (options.resume) {
     const fs::path path = resumed_path(config, options);
+    require_known_run(path);
     AvailableResources available = available_resources(path);
     available.disk_bytes = std::numeric_limits<double>::infinity();  // part of it is written already
     refuse_what_does_not_fit(plan, available, path);

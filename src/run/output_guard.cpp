@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "data/utf8.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/config.hpp"
@@ -65,6 +66,14 @@ OutputGuard& OutputGuard::reads_run(const fs::path& run) {
 }
 
 void OutputGuard::check(const fs::path& output, const fs::path& own_name) const {
+  const std::string name = output.string();
+  for (std::string_view rest = name; !rest.empty();) {
+    const std::size_t length = data::next_code_point(rest).length;
+    if (length == 0)
+      throw Error("--out", "the name is not UTF-8 (byte " + std::to_string(name.size() - rest.size()) + ")",
+                  "give a name in UTF-8");
+    rest.remove_prefix(length);
+  }
   const OutputTarget target = output_target(output);
   if (target.stream) return;
   const fs::path path = real(target.path);
