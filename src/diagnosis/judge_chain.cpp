@@ -52,9 +52,9 @@ class Judge {
 
   void damaged() {
     add(Weight::failure, Cause::damaged, chain_.damage,
-        fmt::format("restore the files from a copy, or run this chain anew: remove {} and then `{}`",
-                    (run_.run / "checkpoint" / fmt::format("chain-{:02}.bin", d_.chain)).string(),
-                    run_.resume));
+        fmt::format("restore the files from a copy, or run this chain anew: remove {0} (and {0}.previous, "
+                    "where it is there) and then `{1}`",
+                    checkpoint_path(run_.run, d_.chain).string(), run_.resume));
   }
 
   /// Why steps were not finite, and what to try.

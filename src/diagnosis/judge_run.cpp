@@ -54,13 +54,13 @@ class Judge {
     for (const json& row : run_.metrics["metrics"]) {
       if (row.value("name", "") != metric::kLppd) continue;
       const double before = json_number(row, "ensemble_initialization"), after = json_number(row, "sampling");
-      const bool no_number = row.contains("sampling") && row["sampling"].is_string();  // "-inf"
+      // There are draws, and what they predict is not finite: null in the file.
+      const bool no_number = std::isnan(after) && run_.metrics.value("draws", 0) > 0;
       if (after < run_.nothing_learned || no_number)
         add(Weight::warning, Cause::worse_than_no_network,
             fmt::format("the draws predict the test rows worse than no network at all: LPPD {}, where {:.2f} "
                         "needs nothing learned",
-                        no_number ? row["sampling"].get<std::string>() : number_text(after),
-                        run_.nothing_learned),
+                        no_number ? "not finite" : number_text(after), run_.nothing_learned),
             against_bad_sampling());
       else if (after < before && !is_too_small())
         add(Weight::warning, Cause::worse_than_start,

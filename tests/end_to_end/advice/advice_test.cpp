@@ -315,8 +315,11 @@ TEST(AdviceOfRuns, IsFollowedAndTheComplaintIsGone) {
   const Outcome damaged = smile({"diagnose", run});
   const auto at = damaged.out.find("remove ");
   ASSERT_NE(at, std::string::npos) << damaged.out;
-  const std::string file = damaged.out.substr(at + 7, damaged.out.find(" and then", at) - at - 7);
+  const std::string file = damaged.out.substr(at + 7, damaged.out.find(" (and ", at) - at - 7);
+  EXPECT_NE(damaged.out.find(file + ".previous, where it is there"), std::string::npos) << damaged.out;
+  std::filesystem::copy_file(file, file + ".previous", std::filesystem::copy_options::overwrite_existing);
   EXPECT_TRUE(std::filesystem::remove(file)) << file;
+  std::filesystem::remove(file + ".previous");
   const auto commands = commands_of(damaged.out);
   ASSERT_EQ(commands.size(), 1u) << damaged.out;
   EXPECT_EQ(std::system((std::string(SMILE_PROGRAM) + " " + commands[0] + " >/dev/null 2>&1").c_str()), 0)

@@ -322,7 +322,7 @@ TEST(Evaluate, LeavesOutAChainWhoseCheckpointCannotBeRead) {
   fs::remove(run / "checkpoint/chain-01.bin.previous");
   folder.write("run/checkpoint/chain-01.bin", "nonsense");
   const Outcome outcome = smile({"evaluate", run});
-  EXPECT_NE(outcome.error.find("chain 1 failed and is left out"), std::string::npos) << outcome.error;
+  EXPECT_NE(outcome.error.find("chain 1 is left out: the checkpoint is cut short"), std::string::npos) << outcome.error;
   EXPECT_EQ(json::parse(content_of(run / "eval/metrics.json"))["draws"], 200);
 }
 

@@ -208,8 +208,9 @@ TEST_F(Diagnosis, SamplingWorseThanNoNetworkIsSaidOfTheRun) {
   EXPECT_FALSE(find(diagnosis.findings, "worse-than-start")) << "said once";
   EXPECT_NE(run_warnings(diagnosis).at(0).find("LPPD -6.700e+23, where -1.42"), std::string::npos)
       << run_warnings(diagnosis).at(0);
-  folder.write("eval/metrics.json",
-               R"({"metrics": [{"name": "LPPD", "ensemble_initialization": -0.4, "sampling": "-inf"}]})");
+  folder.write(
+      "eval/metrics.json",
+      R"({"draws": 96, "metrics": [{"name": "LPPD", "ensemble_initialization": -0.4, "sampling": null}]})");
   chain(0);
   EXPECT_TRUE(find(diagnosis.findings, "worse-than-no-network")) << to_text(diagnosis);
 }
