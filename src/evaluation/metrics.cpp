@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 #include "smile/evaluation/ranking.hpp"
 
@@ -42,9 +43,7 @@ auto median_of(const DiagnosticsSummary* MetricSources::*summary, Spread Diagnos
 constexpr const char* kCoverage = "coverage of {:g} % intervals";
 constexpr double kShownCoverage = 0.9;
 
-}  // namespace
-
-std::span<const MetricInfo> metrics() {
+std::vector<MetricInfo>& all_metrics() {
   using enum Better;
   using enum MetricInfo::Column;
   constexpr int kAll = sweep | comparison | comparison_ensemble;
@@ -52,7 +51,7 @@ std::span<const MetricInfo> metrics() {
   using C = ClassificationMetrics;
   using D = DiagnosticsSummary;
   using S = MetricSources;
-  static const MetricInfo rows[] = {
+  static std::vector<MetricInfo> rows{
       {metric::kLppd, "lppd", higher, kAll, lppd},
       {"LPPD, spread of members", "lppd_spread", higher, none,
        [](Sources s) { return s.members ? Value(s.members->lppd_spread) : Value(); }},
@@ -84,6 +83,16 @@ std::span<const MetricInfo> metrics() {
       {"bulk ESS of predictions, median", "", higher, none, median_of(&S::predictions, &D::ess_bulk)},
   };
   return rows;
+}
+
+}  // namespace
+
+std::span<const MetricInfo> metrics() {
+  return all_metrics();
+}
+
+void add_metric(MetricInfo metric) {
+  all_metrics().push_back(std::move(metric));
 }
 
 std::string coverage_label(double nominal) {

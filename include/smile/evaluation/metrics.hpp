@@ -68,6 +68,8 @@ struct MetricInfo {
 
 /// In the order of tables.
 std::span<const MetricInfo> metrics();
+/// For a program that embeds the library: before the first run is evaluated or read.
+void add_metric(MetricInfo metric);
 
 /// Labels that other code asks for.
 namespace metric {
