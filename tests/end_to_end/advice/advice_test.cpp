@@ -2,6 +2,7 @@
 /// without a word, or with another one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <regex>
 #include <set>
@@ -100,7 +101,7 @@ Words matches(const std::string& text, const char* pattern,
 std::vector<Words> alternatives_of(const std::string& mend, const std::string& place) {
   std::vector<Words> out;
   for (const std::string& setting :
-       matches(mend, "([a-z_]+(?:\\.[a-z_]+)*): `?(\\[[^\\]]*\\]|[a-z0-9_.-]*[a-z0-9])",
+       matches(mend, "(\\b(?!allowed\\b)[a-z_]+(?:\\.[a-z_]+)*): `?(\\[[^\\]]*\\]|[a-z0-9_.-]*[a-z0-9])",
                [&](const std::smatch& m) {
                  const std::string path = path_of(m[1], place);
                  EXPECT_NE(path, "") << "there is no key " << m[1] << ": " << mend;
@@ -123,8 +124,13 @@ TEST_P(Advice, IsFollowedAndTheComplaintIsGone) {
   const auto config = folder.write("config.yaml", small(data));
   const auto check = [&](const Words& more) {
     Words words = {"check", config};
-    for (const Words& list : {c.settings, more})
-      for (const std::string& setting : list) words.insert(words.end(), {"--set", setting});
+    const auto is_replaced = [&](const std::string& setting) {
+      const std::string key = setting.substr(0, setting.find('=') + 1);
+      return std::any_of(more.begin(), more.end(), [&](const auto& m) { return m.starts_with(key); });
+    };
+    for (const std::string& setting : c.settings)
+      if (!is_replaced(setting)) words.insert(words.end(), {"--set", setting});
+    for (const std::string& setting : more) words.insert(words.end(), {"--set", setting});
     return smile(words);
   };
   const Outcome refused = check({});
@@ -244,6 +250,26 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"a_noise_estimate_above_the_friction",
              {kSampler + "name=sghmc", kSampler + "beta_hat=0.5", kSampler + "mdecay=0.1"},
              "is more than mdecay"},
+        Case{"a_misspelt_sampler",
+             {kSampler + "name=sgdl"},
+             "`sgdl` is not known",
+             {{"did you mean `sgld`?", {kSampler + "name=sgld"}}}},
+        Case{"a_misspelt_task",
+             {"data.task=regres"},
+             "`regres` is not known",
+             {{"did you mean `regr`?", {"data.task=regr"}}}},
+        Case{"a_step_that_is_no_step",
+             {kSampler + "step_size=-1"},
+             "is out of range",
+             {{"a number > 0", {kSampler + "step_size=0.01"}}}},
+        Case{"a_split_of_two",
+             {"data.train_split=2"},
+             "is out of range",
+             {{"a number in (0, 1)", {"data.train_split=0.7"}}}},
+        Case{"chains_that_are_no_number",
+             {kSampler + "n_chains=x"},
+             "is not an integer",
+             {{"an integer in [1, 65536]", {kSampler + "n_chains=1"}}}},
         Case{
             "many_integration_steps", {kSampler + "n_integration_steps=3"}, "more than one integration step"},
         Case{"no_warm_up_as_the_start",
