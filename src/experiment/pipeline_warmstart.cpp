@@ -11,9 +11,11 @@
 #include "ensemble/parallel.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/phase_progress.hpp"
+#include "run/json_file.hpp"
 #include "run/remade.hpp"
 #include "smile/data/atomic_file.hpp"
 #include "smile/data/npy.hpp"
+#include "smile/ensemble/draw_check.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/config_options.hpp"
 #include "smile/run/epoch_rows.hpp"
@@ -47,6 +49,11 @@ void join_epochs(const fs::path& run, std::size_t members) {
   write_file_atomically(RunPaths(run).epochs(), text);
 }
 
+std::uint32_t checksum_of(const Vector& position) {
+  return crc32_of(std::as_bytes(position.span()));
+}
+
+/// @throws Error where it cannot be read, or is not what the run wrote
 Vector read_member(const fs::path& run, std::size_t i, std::size_t dimension) {
   const fs::path path = RunPaths(run).member(i);
   const auto values = run::read_remade(run, [&] { return read_npy(path).as<float>(); });
@@ -56,7 +63,20 @@ Vector read_member(const fs::path& run, std::size_t i, std::size_t dimension) {
                 "use the model and the task of the run that trained it");
   Vector position(dimension);
   std::copy(values.begin(), values.end(), position.data());
+  const auto known = run::read_json(RunPaths(run).member_checksums());
+  if (known.is_array() && i < known.size() && known[i] != checksum_of(position))
+    throw Error(path.string(), "its parameters are not those that the run wrote", run::mend_by_remaking(run),
+                ErrorKind::run);
   return position;
+}
+
+/// warmstart/checksums.json: a list, in the members' order. What is there stays.
+void write_checksums(const fs::path& run, const std::vector<Vector>& members) {
+  const fs::path path = RunPaths(run).member_checksums();
+  if (fs::exists(path)) return;
+  auto list = nlohmann::ordered_json::array();
+  for (const Vector& member : members) list.push_back(checksum_of(member));
+  write_file_atomically(path, list.dump() + "\n");
 }
 
 /// Trains the members that are not in the directory yet.
@@ -171,6 +191,7 @@ WarmStart warm_start(const Experiment& e, const RunDirectory& directory, const R
   for (std::size_t i = 0; i < count; ++i)
     if (!fs::exists(RunPaths(directory.path()).member(i)))
       write_member(directory.path(), i, start.members[i]);
+  write_checksums(directory.path(), start.members);
   return start;
 }
 

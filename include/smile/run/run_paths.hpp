@@ -28,8 +28,10 @@ class RunPaths {
   std::filesystem::path network() const { return run_ / "network.json"; }  ///< what the network is made of
 
   std::filesystem::path warmstart() const { return run_ / "warmstart"; }
-  std::filesystem::path member(std::size_t number) const;         ///< parameters of a member, .npy
-  std::filesystem::path member_epochs(std::size_t number) const;  ///< rows are EpochReport
+  std::filesystem::path member(std::size_t number) const;  ///< parameters of a member, .npy
+  /// CRC-32 of the parameters of every member, once all are there.
+  std::filesystem::path member_checksums() const { return warmstart() / "checksums.json"; }
+  std::filesystem::path member_epochs(std::size_t number) const;                ///< rows are EpochReport
   std::filesystem::path epochs() const { return warmstart() / "metrics.csv"; }  ///< those of all members
 
   std::filesystem::path samples() const;

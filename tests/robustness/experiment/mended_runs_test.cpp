@@ -34,6 +34,26 @@ TEST_F(MendedRun, ResumeRefusesAnotherVersionAsAllCommandsDo) {
   }
 }
 
+TEST_F(MendedRun, AChangedByteOfAMemberIsNoticedAndTheMemberTrainedAgain) {
+  const fs::path run = complete_run("my run");
+  const fs::path member = run / "warmstart/member-01.npy";
+  const std::string good = content_of(member);
+  std::string bad = good;
+  bad[bad.size() - 10] ^= 1;
+  std::ofstream(member, std::ios::binary) << bad;
+  const std::vector<std::string> resume = {"run", run / "config.yaml", "--out", run, "--resume", "--quiet"};
+  for (const auto& command : {resume, std::vector<std::string>{"evaluate", run}}) {
+    const Outcome outcome = smile(command);
+    EXPECT_EQ(outcome.status, 1) << command[0] << outcome.error;
+    EXPECT_TRUE(outcome.is_one_line_error()) << outcome.error;
+    EXPECT_NE(outcome.error.find("member-01.npy: its parameters are not"), std::string::npos)
+        << outcome.error;
+  }
+  fs::remove(member);
+  EXPECT_EQ(smile(resume).status, 0);
+  EXPECT_EQ(content_of(member), good);
+}
+
 TEST_F(MendedRun, ANameThatIsNotUtf8) {
   const fs::path run = complete_run("run");
   const std::string odd = (folder_ / "\xff").string();
