@@ -74,8 +74,8 @@ Problem problem_of(const std::string& name, bool on_device) {
   Problem p;
   p.name = name;
   Config& c = p.config;
-  c.data.task = "class";
-  c.data.data_type = "image";
+  c.data.task = Task::classification;
+  c.data.data_type = DataKind::image;
   c.training.sampler.name = "psmile";
   c.training.sampler.microcanonical.rule = StepSizeRule::energy;
   c.training.sampler.step.step_size = 1e-3;
@@ -84,7 +84,7 @@ Problem problem_of(const std::string& name, bool on_device) {
   };
   if (name == "lenet") {
     c.model.model = "LeNet";
-    c.model.activation = "gelu";
+    c.model.activation = Activation::gelu;
     batch(512, 512);
     p.data = random_images(1, 28, 2048);
   } else if (name == "resnet18") {
@@ -98,8 +98,8 @@ Problem problem_of(const std::string& name, bool on_device) {
     batch(16, 128);
     p.data = random_images(3, 160, 512);
   } else if (name == "gpt") {
-    c.data.task = "class_multilabel";
-    c.data.data_type = "text";
+    c.data.task = Task::multilabel;
+    c.data.data_type = DataKind::text;
     c.model.model = "GPT";
     c.model.vocab_size = 65;
     c.model.context_len = 256, c.model.emb_size = 384, c.model.n_blocks = 6, c.model.n_heads = 6;
@@ -213,7 +213,7 @@ int main(int argc, char** argv) {
   try {
     for (const std::string& name : names) {
       Problem p = problem_of(name, device == "cuda");
-      p.config.device = device;
+      p.config.device = parse_name<Device>(device).value_or(Device::cpu);
       measure(p, steps);
     }
   } catch (const Error& error) {

@@ -136,22 +136,6 @@ std::string Config::place(const std::string& key) const {
   return (found == given.end() ? file : found->second) + ": " + key;
 }
 
-Task Config::task() const {
-  if (data.task == "regr") return Task::regression;
-  if (data.task == "class") return Task::classification;
-  if (data.task == "class_multilabel") return Task::multilabel;
-  return Task::mean_regression;
-}
-
-Activation ModelConfig::activation_kind() const {
-  if (activation == "tanh") return Activation::tanh;
-  if (activation == "sigmoid") return Activation::sigmoid;
-  if (activation == "gelu") return Activation::gelu;
-  if (activation == "leaky_relu") return Activation::leaky_relu;
-  if (activation == "identity") return Activation::identity;
-  return Activation::relu;
-}
-
 PriorConfig::PriorConfig() {
   for (const PriorRow& row : prior_rows())
     for (const PriorParameter& parameter : row.parameters) parameters[std::string(parameter.name)];
@@ -194,11 +178,12 @@ void fit_to_data(Config& config, std::size_t training_rows, std::size_t classes)
     }
     width = static_cast<std::int64_t>(classes);
   };
-  if (config.model.model == "GPT") size_output("model.vocab_size", config.model.vocab_size, "characters");
-  if (config.model.model != "FCN" && config.task() == Task::classification)
+  if (config.model.row().has_key("vocab_size"))
+    size_output("model.vocab_size", config.model.vocab_size, "characters");
+  if (config.model.row().has_key("out_dim") && config.task() == Task::classification)
     size_output("model.out_dim", config.model.out_dim, "classes");
   std::vector<std::int64_t>& widths = config.model.hidden_structure;
-  if (config.task() != Task::classification || config.model.model != "FCN") return;
+  if (config.task() != Task::classification || !config.model.row().has_key("hidden_structure")) return;
   if (widths.empty()) widths = {16, 16, 16, static_cast<std::int64_t>(classes)};
   if (static_cast<std::size_t>(widths.back()) != classes) {
     throw Error(config.place("model.hidden_structure"),

@@ -13,16 +13,10 @@ const Choices& sampler_choices() {
   return choices;
 }
 
-const Choices& model_choices() {
-  static const Choices choices{
-      {"FCN", "fully connected network of any widths and depth, on the native engine"},
-      {"LeNet", "convolutional network for 28×28 or 32×32 images", true, {}, true},
-      {"ResNet7", "small residual network with filter response normalisation", true, {}, true},
-      {"ResNet", "residual network; layers [2, 2, 2, 2] is ResNet-18", true, {}, true},
-      {"ViT", "vision transformer", true, {}, true},
-      {"GPT", "decoder-only transformer for text", true, {}, true},
-      {"torchscript", "any TorchScript module; its parameters become θ", true, {}, true},
-  };
+Choices model_choices() {
+  Choices choices;
+  for (const ModelRow& row : model_rows())
+    choices.push_back({row.name, row.doc, true, {}, row.torch && !row.native});
   return choices;
 }
 

@@ -25,7 +25,7 @@ std::string number(double value) {
 }
 
 void apply_authors_values(Config& config) {
-  if (config.compat != "authors") return;
+  if (!config.as_authors) return;
   for (const Key& key : keys()) {
     if (!key.authors.empty() && !given(config, std::string(key.path))) {
       assign(key, YAML::Load(std::string(key.authors)), config.file, config);
@@ -116,64 +116,76 @@ void complete_schedules(Config& config) {
   }
 }
 
-/// Kind of data, task and network go together.
-void complete_kinds(Config& config) {
-  if (config.data.task == "class_multilabel" && !given(config, "data.data_type"))
-    config.data.data_type = "text";
-  if (config.data.data_type == "text" && !given(config, "model.model")) config.model.model = "GPT";
-  const std::string& kind = config.data.data_type;
-  const std::string& task = config.data.task;
-  const std::string& model = config.model.model;
-  const bool language = task == "class_multilabel";
-  if (language != (kind == "text")) {
-    throw Error(config.place(language ? "data.data_type" : "data.task"),
-                "task " + task + " and data_type " + kind + " do not go together",
-                "texts go with class_multilabel, tables with regr, mean_regr or class, images with class");
-  }
-  if (kind == "image" && task != "class")
-    throw Error(config.place("data.task"), "task " + task + " is for tables", "write class for images");
-  if (model == "torchscript") {
+/// Network and data go together.
+void check_model(const Config& config) {
+  const ModelRow& model = config.model.row();
+  const std::string name(model.name), kind(name_of(config.data.data_type));
+  if (model.has_key("path")) {
     if (!config.model.path)
       throw Error(config.place("model.model"), "the TorchScript file is not given", "add model.path");
     return;
   }
-  const bool of_images = model == "LeNet" || model == "ViT" || model.starts_with("ResNet");
-  if (of_images && kind != "image")
-    throw Error(config.place("model.model"), model + " takes images, and data_type is " + kind,
+  if (model.is_of_images() && config.data.data_type != DataKind::image)
+    throw Error(config.place("model.model"), name + " takes images, and data_type is " + kind,
                 "write data_type: image, or the model FCN");
-  if (of_images && config.data.flatten)
-    throw Error(config.place("data.flatten"), model + " takes images as they are, not vectors",
+  if (model.is_of_images() && config.data.flatten)
+    throw Error(config.place("data.flatten"), name + " takes images as they are, not vectors",
                 "leave flatten out, or take the model FCN");
-  if ((model == "GPT") != (kind == "text"))
-    throw Error(config.place("model.model"), model + " and data_type " + kind + " do not go together",
-                "GPT takes texts, and texts need GPT or torchscript");
-  if (config.model.is_native() && kind == "image" && !config.data.flatten)
-    throw Error(config.place("data.data_type"), "FCN takes rows of numbers, and data_type is image",
+  if (!model.takes(config.data.data_type)) {
+    const DataKind wanted = config.data.data_type;
+    throw Error(config.place("model.model"), name + " and data_type " + kind + " do not go together",
+                "for data_type " + kind + " take one of " +
+                    model_names([&](const ModelRow& other) { return other.takes(wanted); }));
+  }
+  if (!config.model.is_native()) return;
+  if (config.data.data_type == DataKind::image && !config.data.flatten)
+    throw Error(config.place("data.data_type"), name + " takes rows of numbers, and data_type is image",
                 "write flatten: true");
-  if (config.model.is_native() && config.device == "cuda")
-    throw Error(config.place("device"), "`cuda`: the native engine of FCN computes on the CPU",
+  if (config.device == Device::cuda)
+    throw Error(config.place("device"), "`cuda`: the native engine of " + name + " computes on the CPU",
                 "write cpu, or model.engine: torch");
+}
+
+/// Kind of data, task and network go together.
+void complete_kinds(Config& config) {
+  DataConfig& data = config.data;
+  const bool language = data.task == Task::multilabel;
+  if (language && !given(config, "data.data_type")) data.data_type = DataKind::text;
+  if (data.data_type == DataKind::text && !given(config, "model.model"))
+    config.model.model = std::find_if(model_rows().begin(), model_rows().end(), [](const ModelRow& row) {
+                           return row.takes(DataKind::text);
+                         })->name;
+  const std::string task(name_of(data.task));
+  if (language != (data.data_type == DataKind::text)) {
+    throw Error(
+        config.place(language ? "data.data_type" : "data.task"),
+        "task " + task + " and data_type " + std::string(name_of(data.data_type)) + " do not go together",
+        "texts go with class_multilabel, tables with regr, mean_regr or class, images with class");
+  }
+  if (data.data_type == DataKind::image && data.task != Task::classification)
+    throw Error(config.place("data.task"), "task " + task + " is for tables", "write class for images");
+  check_model(config);
 }
 
 void complete_model(Config& config) {
   ModelConfig& model = config.model;
-  if (model.model == "GPT" && !given(config, "model.qkv_dim")) model.qkv_dim = model.emb_size;
-  if (model.model != "FCN") return;
+  const Task task = config.data.task;
+  if (model.row().has_key("qkv_dim") && !given(config, "model.qkv_dim")) model.qkv_dim = model.emb_size;
+  if (!model.row().has_key("hidden_structure")) return;
   const std::string key = "model.hidden_structure";
-  const std::string& task = config.data.task;
   if (model.hidden_structure.empty()) {
-    if (task == "class") return;  // The data will tell the number of classes: fit_to_data.
-    model.hidden_structure = {16, 16, 16, task == "regr" ? 2 : 1};
+    if (task == Task::classification) return;  // The data will tell the number of classes: fit_to_data.
+    model.hidden_structure = {16, 16, 16, task == Task::regression ? 2 : 1};
   }
   const std::int64_t last = model.hidden_structure.back();
   const std::string says = "the last width is " + std::to_string(last);
-  if (task == "mean_regr" && last != 1)
+  if (task == Task::mean_regression && last != 1)
     throw Error(config.place(key), says + ", but task mean_regr has one output", "let the list end with 1");
-  if (task == "regr" && last != 2) {
+  if (task == Task::regression && last != 2) {
     throw Error(config.place(key), says + ", but task regr has two outputs, mean and log σ",
                 "let the list end with 2");
   }
-  if (task == "class" && last < 2) {
+  if (task == Task::classification && last < 2) {
     throw Error(config.place(key), says + ", but classes need an output each",
                 "let the list end with the number of classes");
   }
@@ -217,7 +229,7 @@ void check_warmstart(Config& config) {
     throw Error(config.place("training.warmstart.warmstart_files"),
                 "the native engine reads no network files",
                 "leave the key out, or take warmstart_exp_dir or model.engine: torch");
-  if (config.model.model == "GPT" && config.model.dropout > 0)
+  if (config.model.row().has_key("dropout") && config.model.dropout > 0)
     config.warnings.push_back(config.place("model.dropout") +
                               ": the GPT has no dropout here (its draws would not be of one posterior)");
 }
@@ -226,7 +238,7 @@ void check_data(const Config& config) {
   const DataConfig& data = config.data;
   const double sum = data.train_split + data.valid_split + data.test_split;
   // Sets of images have a test part of their own; the authors' fractions for them are rounded.
-  const double tolerance = data.data_type == "image" ? 0.01 : 1e-9;
+  const double tolerance = data.data_type == DataKind::image ? 0.01 : 1e-9;
   if (std::abs(sum - 1) <= tolerance) return;
   const double rest = 1 - data.train_split - data.valid_split;
   const std::string key = given(config, "data.test_split")    ? "data.test_split"

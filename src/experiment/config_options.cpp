@@ -6,12 +6,9 @@ TableOptions table_options(const Config& config) {
   const DataConfig& data = config.data;
   TableOptions options;
   if (data.header) options.header = *data.header ? Header::yes : Header::no;
-  if (data.missing == "drop") options.missing = MissingPolicy::drop;
-  if (data.missing == "mean") options.missing = MissingPolicy::mean;
-  if (data.delimiter == "comma") options.delimiter = ',';
-  if (data.delimiter == "semicolon") options.delimiter = ';';
-  if (data.delimiter == "tab") options.delimiter = '\t';
-  options.decimal_comma = data.decimal == "comma";
+  options.missing = data.missing;
+  options.delimiter = char(data.delimiter);
+  options.decimal_comma = data.decimal_comma;
   options.categorical = data.categorical;
   return options;
 }
@@ -25,9 +22,7 @@ DatasetOptions dataset_options(const Config& config) {
   options.train_fraction = data.train_split;
   options.valid_fraction = data.valid_split;
   options.test_fraction = data.test_split;
-  options.normalize_with = !data.normalize                ? NormalizeWith::none
-                           : data.normalize_with == "all" ? NormalizeWith::all
-                                                          : NormalizeWith::train;
+  options.normalize_with = data.normalize ? data.normalize_with : NormalizeWith::none;
   options.seed = config.rng;
   if (data.datapoint_limit) options.max_rows = static_cast<std::size_t>(*data.datapoint_limit);
   return options;
@@ -37,7 +32,7 @@ FcnSpec fcn_spec(const Config& config, std::size_t inputs) {
   FcnSpec spec;
   spec.inputs = inputs;
   spec.widths.assign(config.model.hidden_structure.begin(), config.model.hidden_structure.end());
-  spec.activation = config.model.activation_kind();
+  spec.activation = config.model.activation;
   spec.bias = config.model.use_bias;
   spec.task = config.task();
   return spec;

@@ -51,38 +51,25 @@ bool fits_gamma(const Config& c) {
   return sampler(c).has_guardrail() || adapts(c);
 }
 
-const auto kTabular =
-    Condition{"data_type tabular", [](const Config& c) { return c.data.data_type == "tabular"; }};
-const auto kImages =
-    Condition{"data_type image", [](const Config& c) { return c.data.data_type == "image"; }};
-const auto kText = Condition{"data_type text", [](const Config& c) { return c.data.data_type == "text"; }};
+Condition of_data(DataKind kind) {
+  return {"data_type " + std::string(name_of(kind)),
+          [kind](const Config& c) { return c.data.data_type == kind; }};
+}
+/// The key of `model` goes with the models that name it.
+Condition of_model_key(std::string_view key) {
+  return {model_names([&](const ModelRow& row) { return row.has_key(key); }),
+          [key](const Config& c) { return c.model.row().has_key(key); }};
+}
+const auto kTabular = of_data(DataKind::tabular), kImages = of_data(DataKind::image),
+           kText = of_data(DataKind::text);
 const auto kSubwords = Condition{"a tokenizer of parts of words", [](const Config& c) {
-                                   return c.training.tokenizer.tokenizer != "SingleChar";
+                                   return c.training.tokenizer.tokenizer != Tokenizer::single_char;
                                  }};
 const auto kNormalized = Condition{"normalize: true", [](const Config& c) { return c.data.normalize; }};
 
-const auto kFcn = Condition{"FCN", [](const Config& c) { return c.model.model == "FCN"; }};
-const auto kActivated = Condition{
-    "FCN, LeNet", [](const Config& c) { return c.model.model == "FCN" || c.model.model == "LeNet"; }};
-const auto kBiased = Condition{
-    "FCN, LeNet", [](const Config& c) { return c.model.model == "FCN" || c.model.model == "LeNet"; }};
-const auto kImageModel = Condition{"LeNet, ResNet, ResNet7, ViT", [](const Config& c) {
-                                     return c.model.model == "LeNet" || c.model.model == "ViT" ||
-                                            c.model.model.starts_with("ResNet");
-                                   }};
-const auto kImageOrScript = Condition{"LeNet, ResNet, ResNet7, ViT, torchscript", [](const Config& c) {
-                                        return kImageModel.holds(c) || c.model.model == "torchscript";
-                                      }};
-const auto kResNet = Condition{"ResNet", [](const Config& c) { return c.model.model == "ResNet"; }};
-const auto kVit = Condition{"ViT", [](const Config& c) { return c.model.model == "ViT"; }};
-const auto kGpt = Condition{"GPT", [](const Config& c) { return c.model.model == "GPT"; }};
-const auto kTorchscript =
-    Condition{"torchscript", [](const Config& c) { return c.model.model == "torchscript"; }};
-
 const auto kNetworkFile =
-    Condition{"warmstart.include, all models but FCN with engine native", [](const Config& c) {
-                return warmstart(c).include && (c.model.model != "FCN" || c.model.engine == "torch");
-              }};
+    Condition{"warmstart.include, all models but FCN with engine native",
+              [](const Config& c) { return warmstart(c).include && !c.model.is_native(); }};
 const auto kWarmstart = Condition{"warmstart.include", [](const Config& c) { return warmstart(c).include; }};
 const auto kTrains = Condition{"warmstart.include without warmstart_exp_dir or warmstart_files", trains};
 /// Of members that are trained with one of these optimisers.
@@ -141,7 +128,7 @@ const auto kRates = Condition{"psmile…; step_size_rule turn", [](const Config&
                                 return sampler(c).row().preconditioned || sampler(c).turns();
                               }};
 const auto kMeanRegression =
-    Condition{"task mean_regr", [](const Config& c) { return c.data.task == "mean_regr"; }};
+    Condition{"task mean_regr", [](const Config& c) { return c.data.task == Task::mean_regression; }};
 const auto kMclmc =
     Condition{"mclmc", [](const Config& c) { return sampler(c).row().dynamics == Dynamics::mclmc; }};
 const auto kNoSampler = Condition{"no sampler of this build", [](const Config&) { return false; }};
@@ -175,9 +162,8 @@ const auto kDiagnoses = Condition{
     "Crhat, Ess, ChainVar",
     [](const Config& c) { return evaluates(c, "Crhat") || evaluates(c, "Ess") || evaluates(c, "ChainVar"); }};
 const auto kOrderings = Condition{"LppdCum", [](const Config& c) { return evaluates(c, "LppdCum"); }};
-const auto kWholeBatches = Condition{"evaluate_rows whole-batches", [](const Config& c) {
-                                       return c.evaluation_args.evaluate_rows == "whole-batches";
-                                     }};
+const auto kWholeBatches =
+    Condition{"evaluate_rows whole-batches", [](const Config& c) { return c.evaluation_args.whole_batches; }};
 
 // Counts have an upper bound so that products of them cannot overflow.
 constexpr Range at_least(double low) {
@@ -204,25 +190,13 @@ std::vector<Key> top_keys() {
       {"saving_dir", SMILE_AT(saving_dir), "folder that holds the experiments"},
       {"experiment_name", SMILE_AT(experiment_name), "folder of this experiment; default: the file's name"},
       {"compat",
-       SMILE_AT(compat),
+       {SMILE_AT(as_authors), {false, "none"}, {true, "authors"}},
        "authors: compute what the authors' code computes where it differs; single keys win",
-       always,
-       {},
-       {{"none"}, {"authors"}}},
-      {"device",
-       SMILE_AT(device),
-       "where to compute",
-       always,
-       {},
-       {{"cpu"}, {"cuda", "", true, {}, true}, {"auto", "cuda where there is one"}}},
+       always},
+      {"device", SMILE_AT(device), "where to compute", always},
       {"rng", SMILE_AT(rng), "seed of all random numbers", always, {.low = 0, .high = 9e18}},
       {"logging", SMILE_AT(logging), "write progress"},
-      {"logging_level",
-       SMILE_AT(logging_level),
-       "how much",
-       kNothing,
-       {},
-       {{"DEBUG"}, {"INFO"}, {"WARNING"}, {"ERROR"}, {"CRITICAL"}}},
+      {"logging_level", SMILE_AT(logging_level), "how much", kNothing},
       {"evaluations",
        SMILE_AT(evaluations),
        "what is computed at the end; PredPerf, Lppd and Calibration always are",
@@ -237,21 +211,13 @@ std::vector<Key> data_keys() {
   return {
       {.path = "data.path", .member = SMILE_AT(data.path), .doc = "the data file", .required = true},
       {"data.source",
-       SMILE_AT(data.source),
-       "where the data come from",
-       always,
-       {},
-       {{"local"}, {"url", "", false}, {"huggingface", "", false}, {"torchvision"}}},
-      {"data.data_type",
-       SMILE_AT(data.data_type),
-       "kind of data",
-       always,
-       {},
-       {{"tabular"}, {"image"}, {"text"}}},
+       Member{SMILE_AT(data.torchvision), {false, "local"}, {true, "torchvision"}}.and_unavailable(
+           {"url", "huggingface"}),
+       "where the data come from", always},
+      {"data.data_type", SMILE_AT(data.data_type), "kind of data", always},
       {.path = "data.task",
        .member = SMILE_AT(data.task),
        .doc = "regr: mean and sd per row; mean_regr: mean per row, one σ; class: labels",
-       .choices = {{"mean_regr"}, {"regr"}, {"class"}, {"class_multilabel"}},
        .required = true},
       {"data.target_column", SMILE_AT(data.target_column), "name or index (from 0); null: the last column",
        kTabular},
@@ -269,7 +235,6 @@ std::vector<Key> data_keys() {
        .member = SMILE_AT(data.normalize_with),
        .doc = "rows whose mean and sd are used",
        .when = kNormalized,
-       .choices = {{"train"}, {"all"}},
        .authors = "all"},
       {"data.train_split", SMILE_AT(data.train_split), "fraction of the rows for training", always,
        kOpenShare},
@@ -281,41 +246,24 @@ std::vector<Key> data_keys() {
        .doc = "does the file begin with column names; auto: look",
        .when = kTabular,
        .null_word = "auto"},
-      {"data.missing",
-       SMILE_AT(data.missing),
-       "missing cells: refuse the file, drop the row, or take the training mean",
-       kTabular,
-       {},
-       {{"refuse"}, {"drop"}, {"mean"}}},
+      {"data.missing", SMILE_AT(data.missing),
+       "missing cells: refuse the file, drop the row, or take the training mean", kTabular},
       {"data.categorical", SMILE_AT(data.categorical),
        "columns whose cells are words; coded 0, 1, … in sorted order", kTabular},
       {"data.decimal",
-       SMILE_AT(data.decimal),
+       {SMILE_AT(data.decimal_comma), {false, "point"}, {true, "comma"}},
        "decimal mark of the numbers",
-       kTabular,
-       {},
-       {{"point"}, {"comma"}}},
-      {"data.delimiter",
-       SMILE_AT(data.delimiter),
-       "separator of a .csv file",
-       kTabular,
-       {},
-       {{"auto"}, {"comma"}, {"semicolon"}, {"tab"}}},
+       kTabular},
+      {"data.delimiter", SMILE_AT(data.delimiter), "separator of a .csv file", kTabular},
       {"data.flatten", SMILE_AT(data.flatten), "make a vector of an image", kImages},
       {"data.augment",
-       SMILE_AT(data.augment),
+       {SMILE_AT(data.augment), {false, "identity"}, {true, "basic"}},
        "augmentation in the warm start",
-       kImages,
-       {},
-       {{"identity"}, {"basic"}}},
+       kImages},
       {"data.test_path", SMILE_AT(data.test_path),
        "test images, where they are not beside the training images", kImages},
-      {"data.image_format",
-       SMILE_AT(data.image_format),
-       "form of the images; auto: look at the names of the files",
-       kImages,
-       {},
-       {{"auto"}, {"idx"}, {"cifar10"}, {"cifar100"}, {"folder"}}},
+      {"data.image_format", SMILE_AT(data.image_format),
+       "form of the images; auto: look at the names of the files", kImages},
       {"data.image_size", SMILE_AT(data.image_size), "side in pixels; null: as it is", kImages,
        count_up_to(kLargestImage)},
 
@@ -329,55 +277,48 @@ std::vector<Key> model_keys() {
        "widths of the dense layers; the last is the output width: 1 for mean_regr, 2 for regr, the number of "
        "classes "
        "for class. Default: 16, 16, 16 and the output",
-       kFcn, count_up_to(kWidest)},
-      {"model.activation",
-       SMILE_AT(model.activation),
-       "after every layer but the last",
-       kActivated,
-       {},
-       {{"relu"}, {"tanh"}, {"sigmoid"}, {"gelu"}, {"leaky_relu"}, {"identity"}, {"softmax", "", false}}},
-      {"model.use_bias", SMILE_AT(model.use_bias), "do layers have biases", kBiased},
-      {"model.engine",
-       SMILE_AT(model.engine),
-       "what computes the gradients",
-       kFcn,
-       {},
-       {{"native"}, {"torch", "", true, {}, true}}},
+       of_model_key("hidden_structure"), count_up_to(kWidest)},
+      {"model.activation", Member(SMILE_AT(model.activation)).and_unavailable({"softmax"}),
+       "after every layer but the last", of_model_key("activation")},
+      {"model.use_bias", SMILE_AT(model.use_bias), "do layers have biases", of_model_key("use_bias")},
+      {"model.engine", SMILE_AT(model.engine), "what computes the gradients", of_model_key("engine")},
       {"model.out_dim", SMILE_AT(model.out_dim), "number of classes; default: that of the data",
-       kImageOrScript, count_up_to(kWidest)},
-      {"model.layers", SMILE_AT(model.layers), "blocks of each stage", kResNet, count_up_to(kDeepest)},
-      {"model.patch_size", SMILE_AT(model.patch_size), "side of a patch", kVit, count_up_to(kWidest)},
-      {"model.dim", SMILE_AT(model.dim), "embedding width", kVit, count_up_to(kWidestInside)},
-      {"model.depth", SMILE_AT(model.depth), "number of blocks", kVit, count_up_to(kDeepest)},
-      {"model.num_heads", SMILE_AT(model.num_heads), "attention heads", kVit, count_up_to(kWidestInside)},
-      {"model.transformer_fc_dim", SMILE_AT(model.transformer_fc_dim), "width inside a block", kVit,
-       count_up_to(kWidestInside)},
-      {"model.classifier_fc_dim", SMILE_AT(model.classifier_fc_dim), "width of the classifier", kVit,
-       count_up_to(kWidestInside)},
-      {"model.vocab_size", SMILE_AT(model.vocab_size), "number of tokens; default: that of the text", kGpt,
+       of_model_key("out_dim"), count_up_to(kWidest)},
+      {"model.layers", SMILE_AT(model.layers), "blocks of each stage", of_model_key("layers"),
+       count_up_to(kDeepest)},
+      {"model.patch_size", SMILE_AT(model.patch_size), "side of a patch", of_model_key("patch_size"),
        count_up_to(kWidest)},
-      {"model.context_len", SMILE_AT(model.context_len), "tokens of a window", kText, count_up_to(kWidest)},
-      {"model.emb_size", SMILE_AT(model.emb_size), "embedding width", kGpt, count_up_to(kWidestInside)},
-      {"model.n_blocks", SMILE_AT(model.n_blocks), "number of blocks", kGpt, count_up_to(kDeepest)},
-      {"model.n_heads", SMILE_AT(model.n_heads), "attention heads", kGpt, count_up_to(kWidestInside)},
-      {"model.qkv_dim", SMILE_AT(model.qkv_dim),
-       "width of query, key and value, all heads together; default: emb_size", kGpt,
+      {"model.dim", SMILE_AT(model.dim), "embedding width", of_model_key("dim"), count_up_to(kWidestInside)},
+      {"model.depth", SMILE_AT(model.depth), "number of blocks", of_model_key("depth"),
+       count_up_to(kDeepest)},
+      {"model.num_heads", SMILE_AT(model.num_heads), "attention heads", of_model_key("num_heads"),
        count_up_to(kWidestInside)},
-      {"model.bias", SMILE_AT(model.bias), "do layers have biases", kGpt},
-      {"model.dropout", SMILE_AT(model.dropout), "dropout rate", kGpt, kFraction},
-      {"model.dtype",
-       SMILE_AT(model.dtype),
-       "precision",
-       kGpt,
-       {},
-       {{"float32"}, {"float64", "", false}, {"float16", "", false}, {"bfloat16", "", false}}},
+      {"model.transformer_fc_dim", SMILE_AT(model.transformer_fc_dim), "width inside a block",
+       of_model_key("transformer_fc_dim"), count_up_to(kWidestInside)},
+      {"model.classifier_fc_dim", SMILE_AT(model.classifier_fc_dim), "width of the classifier",
+       of_model_key("classifier_fc_dim"), count_up_to(kWidestInside)},
+      {"model.vocab_size", SMILE_AT(model.vocab_size), "number of tokens; default: that of the text",
+       of_model_key("vocab_size"), count_up_to(kWidest)},
+      {"model.context_len", SMILE_AT(model.context_len), "tokens of a window", kText, count_up_to(kWidest)},
+      {"model.emb_size", SMILE_AT(model.emb_size), "embedding width", of_model_key("emb_size"),
+       count_up_to(kWidestInside)},
+      {"model.n_blocks", SMILE_AT(model.n_blocks), "number of blocks", of_model_key("n_blocks"),
+       count_up_to(kDeepest)},
+      {"model.n_heads", SMILE_AT(model.n_heads), "attention heads", of_model_key("n_heads"),
+       count_up_to(kWidestInside)},
+      {"model.qkv_dim", SMILE_AT(model.qkv_dim),
+       "width of query, key and value, all heads together; default: emb_size", of_model_key("qkv_dim"),
+       count_up_to(kWidestInside)},
+      {"model.bias", SMILE_AT(model.bias), "do layers have biases", of_model_key("bias")},
+      {"model.dropout", SMILE_AT(model.dropout), "dropout rate", of_model_key("dropout"), kFraction},
+      {"model.dtype", Member(SMILE_AT(model.dtype)).and_unavailable({"float64", "float16", "bfloat16"}),
+       "precision", of_model_key("dtype")},
       {.path = "model.gpt_block",
-       .member = SMILE_AT(model.gpt_block),
+       .member = {SMILE_AT(model.gpt_authors_block), {false, "pre-norm"}, {true, "authors"}},
        .doc = "form of a block",
-       .when = kGpt,
-       .choices = {{"pre-norm"}, {"authors"}},
+       .when = of_model_key("gpt_block"),
        .authors = "authors"},
-      {"model.path", SMILE_AT(model.path), "TorchScript file", kTorchscript},
+      {"model.path", SMILE_AT(model.path), "TorchScript file", of_model_key("path")},
 
   };
 }
@@ -735,11 +676,8 @@ std::vector<Key> schedule_keys() {
 std::vector<Key> tokenizer_keys() {
   return {
       {"training.tokenizer.tokenizer",
-       SMILE_AT(training.tokenizer.tokenizer),
-       "cuts text into tokens",
-       kText,
-       {},
-       {{"SingleChar"}, {"CustomBPE", "", false}, {"BPE", "", false}, {"BERT", "", false}}},
+       Member(SMILE_AT(training.tokenizer.tokenizer)).and_unavailable({"CustomBPE", "BPE", "BERT"}),
+       "cuts text into tokens", kText},
       {"training.tokenizer.parameters.max_vocab_size", SMILE_AT(training.tokenizer.max_vocab_size),
        "number of tokens", kSubwords, count_up_to(kWidest)},
       {"training.tokenizer.parameters.pad_len", SMILE_AT(training.tokenizer.pad_len), "length to fill up to",
@@ -772,9 +710,8 @@ std::vector<Key> evaluation_keys() {
        kRegression,
        {.low = 0, .high = 1, .without_low = true, .without_high = true}},
       {.path = "evaluation_args.evaluate_rows",
-       .member = SMILE_AT(evaluation_args.evaluate_rows),
+       .member = {SMILE_AT(evaluation_args.whole_batches), {false, "all"}, {true, "whole-batches"}},
        .doc = "all test rows, or only whole batches of them",
-       .choices = {{"all"}, {"whole-batches"}},
        .authors = "whole-batches"},
       {"evaluation_args.ece_bins", SMILE_AT(evaluation_args.ece_bins), "bins of the calibration error",
        kClassification, count_up_to(kWidest)},

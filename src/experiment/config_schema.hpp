@@ -163,7 +163,7 @@ std::string choices_text(const Choices& choices, bool all_builds = false);
 std::string allowed_text(const Key& key, bool all_builds = false);
 
 const Choices& sampler_choices();
-const Choices& model_choices();
+Choices model_choices();
 Choices prior_choices();
 const Choices& evaluation_choices();
 

@@ -122,14 +122,14 @@ std::shared_ptr<const Network> network_over(const Experiment& e, const Predictio
   table->test = {rows.rows, rows.features, targets};
   // The engine looks at a training row to see that data and network fit.
   table->train = {1, {rows.features.begin(), rows.features.begin() + std::ptrdiff_t(e.info.inputs())}, {0}};
-  return network_engine()->network(e.config, {table, nullptr, nullptr});
+  return make_network(e.config, {table, nullptr, nullptr});
 }
 
 std::shared_ptr<const Network> network_over(const Experiment& e, const ImageRows& images) {
   auto data = std::make_shared<ImageDataset>();
   data->info = e.info;
   data->train = data->valid = data->test = images;
-  return network_engine()->network(e.config, {nullptr, data, nullptr});
+  return make_network(e.config, {nullptr, data, nullptr});
 }
 
 }  // namespace smile::experiment

@@ -50,17 +50,26 @@ void load(Experiment& e) {
     e.test = std::move(dataset.test);
     return;
   }
-  const NetworkEngine* engine = require_network_engine(e.config.place("model.model"), e.config.model.model);
   const std::size_t rows = data.table    ? data.table->train.rows
                            : data.images ? data.images->train.size()
                                          : std::size_t(std::lround(data.text->train.observations()));
   fit_to_data(e.config, rows, data.text ? data.text->vocabulary.size() : e.info.labels.classes());
-  e.network = engine->network(e.config, data);
+  e.network = make_network(e.config, data);
   e.valid = targets_of(data, Part::valid);
   e.test = targets_of(data, Part::test);
 }
 
 }  // namespace
+
+const NetworkEngine* Experiment::engine() const {
+  return is_native() || !config.model.row().torch ? nullptr : network_engine();
+}
+
+std::shared_ptr<const Network> make_network(const Config& config, const NetworkData& data) {
+  const ModelRow& model = config.model.row();
+  if (model.make != nullptr) return model.make(config, data);
+  return require_network_engine(config.place("model.model"), config.model.model)->network(config, data);
+}
 
 Experiment prepare(const Config& given) {
   Experiment e;
@@ -78,17 +87,17 @@ Experiment prepare(const Config& given) {
   check_lengths(e);
   // What the sampler itself refuses is to be known before anything is written.
   make_sampler(config.training.sampler, e.lengths.plan, e.observations());
-  if (config.training.warmstart.include && config.training.warmstart.warmstart_files && !e.is_native())
+  if (config.training.warmstart.include && config.training.warmstart.warmstart_files && e.engine())
     for (const std::string& file : *config.training.warmstart.warmstart_files)
-      network_engine()->read_parameters(file, *e.network);
+      e.engine()->read_parameters(file, *e.network);
   if (config.evaluation_args.ood) {
-    if (config.data.data_type != "tabular")
+    if (config.data.data_type != DataKind::tabular)
       throw Error(config.place("evaluation_args.ood"), "out-of-distribution sets are for tables",
                   "leave the key out");
     e.out_of_distribution = load_prediction_rows(*config.evaluation_args.ood, table_options(config), e.info);
   }
-  if (!e.is_native() && !network_engine()->why_one_thread().empty())
-    e.warnings.push_back("one chain is computed at a time: " + network_engine()->why_one_thread());
+  if (e.engine() && !e.engine()->why_one_thread().empty())
+    e.warnings.push_back("one chain is computed at a time: " + e.engine()->why_one_thread());
   return e;
 }
 
@@ -96,7 +105,7 @@ std::size_t evaluated_rows(const EvaluationArgs& args, std::size_t rows) {
   std::size_t used = rows;
   if (args.datapoint_limit) used = std::min(used, std::size_t(*args.datapoint_limit));
   const std::size_t batch = std::size_t(args.data_batch_size);
-  if (args.evaluate_rows == "whole-batches" && used >= batch) used -= used % batch;
+  if (args.whole_batches && used >= batch) used -= used % batch;
   return used;
 }
 
@@ -118,7 +127,7 @@ std::unique_ptr<Target<HostVector<float>>> make_target(const Experiment& e, std:
 }
 
 std::size_t thread_count(const Experiment& e, const RunOptions& options, std::size_t jobs) {
-  if (!e.is_native() && network_engine() && !network_engine()->why_one_thread().empty()) return 1;
+  if (e.engine() && !e.engine()->why_one_thread().empty()) return 1;
   const std::size_t wanted = options.threads > 0 ? std::size_t(options.threads) : ensemble::usable_cores();
   return std::max<std::size_t>(1, std::min(wanted, jobs));
 }

@@ -46,8 +46,14 @@ struct Experiment {
   std::size_t observations() const { return network->rows(Part::train); }
   std::size_t outputs() const { return network->outputs(); }
   bool is_native() const { return !spec.widths.empty(); }
+  /// The engine that computes the network; null for the native one and for a model of its own.
+  const NetworkEngine* engine() const;
   bool is_regression() const { return smile::is_regression(config.task()); }
 };
+
+/// The network that `model` names, over the data, where the native engine does not compute it.
+/// @throws Error for what cannot work, or is not in this build
+std::shared_ptr<const Network> make_network(const Config& config, const NetworkData& data);
 
 /// Reads the data and checks that the configuration can run on it. Writes nothing.
 /// @throws Error (usage) for everything that cannot work

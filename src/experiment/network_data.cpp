@@ -17,23 +17,15 @@ void cut_test_rows(const Config& config, Dataset& dataset) {
   dataset.test.targets.resize(dataset.test.rows);
 }
 
-ImageFormat image_format(const std::string& name) {
-  if (name == "idx") return ImageFormat::idx;
-  if (name == "cifar10") return ImageFormat::cifar10;
-  if (name == "cifar100") return ImageFormat::cifar100;
-  if (name == "folder") return ImageFormat::folder;
-  return ImageFormat::detect;
-}
-
 ImageOptions image_options(const Config& config) {
   const DataConfig& data = config.data;
   ImageOptions options;
-  options.format = image_format(data.image_format);
-  if (config.model.model != "FCN" && config.given.contains("model.out_dim"))
+  options.format = data.image_format;
+  if (config.model.row().has_key("out_dim") && config.given.contains("model.out_dim"))
     options.classes = std::size_t(config.model.out_dim);
   options.path = data.path;
   if (data.test_path) options.test_path = *data.test_path;
-  options.torchvision = data.source == "torchvision";
+  options.torchvision = data.torchvision;
   if (data.image_size) options.side = std::size_t(*data.image_size);
   options.normalize = data.normalize;
   options.train_fraction = data.train_split;
@@ -65,12 +57,12 @@ void hand_over(Data& data, DatasetInfo& info, std::vector<std::string>& warnings
 
 NetworkData load_network_data(const Config& config, DatasetInfo& info, std::vector<std::string>& warnings) {
   NetworkData data;
-  if (config.data.data_type == "tabular") {
+  if (config.data.data_type == DataKind::tabular) {
     Dataset dataset = load_dataset(config.data.path, table_options(config), dataset_options(config));
     hand_over(dataset, info, warnings);
     cut_test_rows(config, dataset);
     data.table = std::make_shared<const Dataset>(std::move(dataset));
-  } else if (config.data.data_type == "image") {
+  } else if (config.data.data_type == DataKind::image) {
     ImageDataset images = load_image_dataset(image_options(config));
     hand_over(images, info, warnings);
     if (config.data.flatten) {

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 /// CRC-32 of the file a network comes from; nothing where it comes from none.
 std::optional<std::uint32_t> checksum_of(const Config& config) {
-  if (config.model.model != "torchscript" || !config.model.path) return std::nullopt;
+  if (!config.model.row().has_key("path") || !config.model.path) return std::nullopt;
   std::ifstream in(*config.model.path, std::ios::binary);
   if (!in)
     throw Error(*config.model.path, "the network's file cannot be opened",

@@ -30,9 +30,9 @@ bool sample(const Experiment& e, const RunDirectory& directory, const RunOptions
 
   const auto records = run_ensemble(ensemble, [&](std::uint32_t chain) {
     ChainSetup setup;
-    if (auto on_device = network_engine() && !e.is_native()
-                             ? network_engine()->device_chain(e.config, *e.network, e.frozen.get(),
-                                                              start.members[chain], e.prior, e.lengths, chain)
+    if (auto on_device = e.engine()
+                             ? e.engine()->device_chain(e.config, *e.network, e.frozen.get(),
+                                                        start.members[chain], e.prior, e.lengths, chain)
                              : std::nullopt) {
       setup = std::move(*on_device);
     } else {

@@ -291,10 +291,10 @@ PredictSummary predict_run(const std::string& directory, const PredictOptions& o
   check_quantiles(options.quantiles);
   const StoredRun run = experiment::open_stored_run(directory, options.incomplete);
   const Experiment& e = run.experiment;
-  if (e.config.data.data_type == "text")
+  if (e.config.data.data_type == DataKind::text)
     throw Error(directory, "predictions are made for the rows of tables and for images",
                 "write with smile generate; eval/predictions.npz has those of the test part");
-  if (!e.is_native()) require_network_engine(directory, "its network");
+  if (!e.is_native() && e.config.model.row().torch) require_network_engine(directory, "its network");
   experiment::check_same_network_file(directory, e.config);
   RunOptions threading;
   threading.threads = options.threads;
@@ -318,7 +318,7 @@ PredictSummary predict_run(const std::string& directory, const PredictOptions& o
   columns.longest_name = source->longest_name();
   const auto writer = format.make(path, std::move(columns));
   experiment::PhaseProgress progress(options.on_progress, "prediction",
-                                     e.config.data.data_type == "image" ? "images" : "rows");
+                                     e.config.data.data_type == DataKind::image ? "images" : "rows");
   for (PredictionBlock rows; source->next(predictor->block_rows(), rows);) {
     if (rows.rows == 0) continue;
     predictor->predict(rows, *writer);

@@ -178,7 +178,7 @@ WarmStart warm_start(const Experiment& e, const RunDirectory& directory, const R
     for (std::size_t i = 0; i < own; ++i)
       start.members[i] = fs::exists(RunPaths(directory.path()).member(i))
                              ? read_member(directory.path(), i, e.member_dimension())
-                             : network_engine()->read_parameters(files[i % files.size()], *e.network);
+                             : e.engine()->read_parameters(files[i % files.size()], *e.network);
   } else {
     train(e, directory, options, own, start);
     if (start.interrupted) return start;

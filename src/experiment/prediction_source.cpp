@@ -85,7 +85,7 @@ class ImageSource final : public PredictionSource {
 }  // namespace
 
 std::unique_ptr<PredictionSource> open_prediction_source(const Experiment& e, const std::string& data) {
-  if (e.config.data.data_type == "image") return std::make_unique<ImageSource>(e, data);
+  if (e.config.data.data_type == DataKind::image) return std::make_unique<ImageSource>(e, data);
   return std::make_unique<TableSource>(e, data);
 }
 

@@ -292,10 +292,10 @@ class Predictions {
               const ExportOptions& options, const std::string& version)
       : options_(options), threads_(threads_for(run, options)) {
     const Experiment& e = run.experiment;
-    if (e.config.data.data_type != "tabular")
+    if (e.config.data.data_type != DataKind::tabular)
       throw Error(run.path.string(), "predictive groups are made of the rows of tables",
                   "export with --no-predictive and without --log-likelihood and --training-rows");
-    if (!e.is_native()) require_network_engine(run.path.string(), "its network");
+    if (!e.is_native() && e.config.model.row().torch) require_network_engine(run.path.string(), "its network");
     const Dataset dataset = rows_of(e);
     if (options.predictive || options.log_likelihood)
       parts_.push_back(std::make_unique<PartPredictions>(file, draws, run, version, threads_, kTestGroups,

@@ -21,6 +21,12 @@ enum class NormalizeWith {
   all,    ///< all rows', as the authors do
   none,   ///< no scaling
 };
+/// What `data.normalize_with` names; none is `data.normalize: false`.
+template <>
+struct Named<NormalizeWith> {
+  static constexpr Alternative<NormalizeWith> all[] = {{NormalizeWith::train, "train"},
+                                                       {NormalizeWith::all, "all"}};
+};
 
 struct DatasetOptions {
   Task task = Task::mean_regression;

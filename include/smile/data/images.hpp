@@ -88,6 +88,14 @@ enum class ImageFormat {
   folder,    ///< a folder for each class with .jpg, .jpeg and .png files; perhaps below train/ and test/ or
              ///< val/
 };
+template <>
+struct Named<ImageFormat> {
+  static constexpr Alternative<ImageFormat> all[] = {{ImageFormat::detect, "auto"},
+                                                     {ImageFormat::idx, "idx"},
+                                                     {ImageFormat::cifar10, "cifar10"},
+                                                     {ImageFormat::cifar100, "cifar100"},
+                                                     {ImageFormat::folder, "folder"}};
+};
 
 struct ImageOptions {
   ImageFormat format = ImageFormat::detect;

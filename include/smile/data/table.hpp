@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "smile/named.hpp"
+
 namespace smile {
 
 enum class Header {
@@ -24,6 +26,20 @@ enum class MissingPolicy {
   error,  ///< refuse, naming the first such field
   drop,   ///< leave out the rows concerned (Table::dropped_lines)
   mean,   ///< keep them as NaN; assemble_dataset() puts the training rows' column mean
+};
+template <>
+struct Named<MissingPolicy> {
+  static constexpr Alternative<MissingPolicy> all[] = {
+      {MissingPolicy::error, "refuse"}, {MissingPolicy::drop, "drop"}, {MissingPolicy::mean, "mean"}};
+};
+/// What TableOptions::delimiter is called.
+enum class Delimiter : char { detect = '\0', comma = ',', semicolon = ';', tab = '\t' };
+template <>
+struct Named<Delimiter> {
+  static constexpr Alternative<Delimiter> all[] = {{Delimiter::detect, "auto"},
+                                                   {Delimiter::comma, "comma"},
+                                                   {Delimiter::semicolon, "semicolon"},
+                                                   {Delimiter::tab, "tab"}};
 };
 
 struct TableOptions {

@@ -1,10 +1,10 @@
 /// The typed configuration of an experiment. Its YAML form, with type, range, default and meaning of every
 /// key, is the table in src/experiment/config_schema.cpp, from which docs/configuration.md is generated.
 ///
-/// A member that is a choice between named alternatives is a string in its canonical spelling; the
-/// alternatives are in the comment beside it. After load_config every value is of the right type and in
-/// range, aliases are resolved and defaults that depend on other keys are filled in: the members can be used
-/// as they are.
+/// A member that is a choice between named alternatives is an enumeration (or a truth value) whose spellings
+/// stand beside it; samplers, models, priors and evaluations are names of rows. After load_config every value
+/// is of the right type and in range, aliases are resolved and defaults that depend on other keys are filled
+/// in: the members can be used as they are.
 /// @source spec 5.2; defaults: spec 1, 2 and the experiment T2 of spec 4
 #pragma once
 
@@ -16,8 +16,12 @@
 #include <string>
 #include <vector>
 
+#include "smile/config/models.hpp"
 #include "smile/config/samplers.hpp"
+#include "smile/data/dataset.hpp"
 #include "smile/data/draws.hpp"
+#include "smile/data/images.hpp"
+#include "smile/data/kind.hpp"
 #include "smile/named.hpp"
 #include "smile/network/fcn.hpp"
 #include "smile/samplers/langevin.hpp"
@@ -35,37 +39,51 @@ namespace smile {
 
 /// `data:`
 struct DataConfig {
-  std::string path;                                  ///< required; relative to the working directory
-  std::string source = "local";                      ///< local, torchvision (url, huggingface: not available)
-  std::string data_type = "tabular";                 ///< tabular, image, text
-  std::string task;                                  ///< required: regr, mean_regr, class, class_multilabel
+  std::string path;          ///< required; relative to the working directory
+  bool torchvision = false;  ///< `source`: the path is one of torchvision's
+  DataKind data_type = DataKind::tabular;
+  Task task = Task::mean_regression;                 ///< required
   std::optional<std::string> target_column;          ///< name or index from 0; null: the last column
   std::int64_t target_len = 1;                       ///< number of target columns; 1
   std::optional<std::vector<std::string>> features;  ///< names or indices; null: all columns but the target
   std::optional<std::int64_t> datapoint_limit;       ///< use only so many (shuffled) rows; null: all
   bool flatten = false;                              ///< images only
   bool normalize = true;                             ///< standardise features and regression targets
-  std::string normalize_with = "train";              ///< train, all: which rows give mean and sd
+  NormalizeWith normalize_with = NormalizeWith::train;  ///< train or all: which rows give mean and sd
   double train_split = 0.7, valid_split = 0.1, test_split = 0.2;  ///< fractions, sum 1
   std::optional<bool> header;                                     ///< null (written `auto`): detected
-  std::string missing = "refuse";          ///< refuse, drop (the row), mean (of the training rows)
-  std::vector<std::string> categorical;    ///< columns (names or indices) whose cells are words
-  std::string decimal = "point";           ///< point, comma
-  std::string delimiter = "auto";          ///< auto, comma, semicolon, tab
-  std::string augment = "identity";        ///< images only: identity, basic
-  std::optional<std::string> test_path;    ///< images only: the test images, where they are not under `path`
-  std::string image_format = "auto";       ///< images only: auto, idx, cifar10, cifar100, folder
-  std::optional<std::int64_t> image_size;  ///< images only: side in pixels
+  MissingPolicy missing = MissingPolicy::error;
+  std::vector<std::string> categorical;  ///< columns (names or indices) whose cells are words
+  bool decimal_comma = false;            ///< `decimal`
+  Delimiter delimiter = Delimiter::detect;
+  bool augment = false;                  ///< images only: random views in the warm start
+  std::optional<std::string> test_path;  ///< images only: the test images, where they are not under `path`
+  ImageFormat image_format = ImageFormat::detect;  ///< images only
+  std::optional<std::int64_t> image_size;          ///< images only: side in pixels
+};
+
+/// What computes a network's gradients.
+enum class Engine { native, torch };
+template <>
+struct Named<Engine> {
+  static constexpr Alternative<Engine> all[] = {{Engine::native, "native"},
+                                                {.value = Engine::torch, .name = "torch", .torch = true}};
+};
+/// Precision of a network.
+enum class Precision { single };
+template <>
+struct Named<Precision> {
+  static constexpr Alternative<Precision> all[] = {{Precision::single, "float32"}};
 };
 
 /// `model:`
 struct ModelConfig {
-  std::string model = "FCN";  ///< FCN; with LibTorch also LeNet, ResNet7, ResNet, ViT, GPT, torchscript
+  std::string model = "FCN";  ///< of a row of model_rows()
   std::vector<std::int64_t>
-      hidden_structure;             ///< widths; the last is the output width. Filled in: 16,16,16 + output
-  std::string activation = "relu";  ///< relu, tanh, sigmoid, gelu, leaky_relu, identity
+      hidden_structure;  ///< widths; the last is the output width. Filled in: 16,16,16 + output
+  Activation activation = Activation::relu;
   bool use_bias = true;
-  std::string engine = "native";  ///< native; with LibTorch also torch
+  Engine engine = Engine::native;
   std::int64_t out_dim = 10;
   std::vector<std::int64_t> layers{2, 2, 2, 2};
   std::int64_t patch_size = 8, dim = 64, depth = 3, num_heads = 4;
@@ -73,14 +91,13 @@ struct ModelConfig {
   std::int64_t vocab_size = 1000, context_len = 8, emb_size = 256, n_blocks = 6, n_heads = 8, qkv_dim = 512;
   bool bias = false;
   double dropout = 0.0;
-  std::string dtype = "float32";       ///< float32, float64
-  std::string gpt_block = "pre-norm";  ///< pre-norm, authors
-  std::optional<std::string> path;     ///< TorchScript file
+  Precision dtype = Precision::single;
+  bool gpt_authors_block = false;   ///< `gpt_block`
+  std::optional<std::string> path;  ///< TorchScript file
 
+  const ModelRow& row() const { return model_row(model); }
   /// Whether the native engine computes it.
-  bool is_native() const { return model == "FCN" && engine == "native"; }
-  /// `activation` as the engine's type.
-  Activation activation_kind() const;
+  bool is_native() const { return row().native && engine == Engine::native; }
 };
 
 /// Keys of the authors' files for an optimiser that this build does not have.
@@ -182,9 +199,15 @@ struct SamplerConfig {
   bool follows(StepSizeRule rule) const { return row().is_microcanonical() && microcanonical.rule == rule; }
 };
 
+enum class Tokenizer { single_char };
+template <>
+struct Named<Tokenizer> {
+  static constexpr Alternative<Tokenizer> all[] = {{Tokenizer::single_char, "SingleChar"}};
+};
+
 /// `training.tokenizer:` (text only)
 struct TokenizerConfig {
-  std::string tokenizer = "SingleChar";  ///< SingleChar, CustomBPE, BPE, BERT
+  Tokenizer tokenizer = Tokenizer::single_char;
   std::optional<std::int64_t> max_vocab_size, pad_len;
 };
 
@@ -203,7 +226,7 @@ struct EvaluationArgs {
   std::int64_t data_batch_size = 256;     ///< test rows evaluated together
   double kappa = 0.0;                     ///< known for the authors' files
   std::vector<double> nominal_coverages{0.5, 0.8, 0.9, 0.95};
-  std::string evaluate_rows = "all";  ///< all, whole-batches
+  bool whole_batches = false;  ///< `evaluate_rows`: leave out the test rows that fill no batch
   std::int64_t ece_bins = 15;
   std::int64_t n_splits = 4;               ///< parts of a chain in the chain-wise R̂
   std::int64_t diagnose_parameters = 100;  ///< parameters (drawn at random) with R̂ and ESS
@@ -212,23 +235,39 @@ struct EvaluationArgs {
   std::optional<std::string> ood;  ///< file of an out-of-distribution set
 };
 
+enum class Device { cpu, cuda, automatic };
+template <>
+struct Named<Device> {
+  static constexpr Alternative<Device> all[] = {{Device::cpu, "cpu"},
+                                                {.value = Device::cuda, .name = "cuda", .torch = true},
+                                                {Device::automatic, "auto", "cuda where there is one"}};
+};
+enum class LogLevel { debug, info, warning, error, critical };
+template <>
+struct Named<LogLevel> {
+  static constexpr Alternative<LogLevel> all[] = {{LogLevel::debug, "DEBUG"},
+                                                  {LogLevel::info, "INFO"},
+                                                  {LogLevel::warning, "WARNING"},
+                                                  {LogLevel::error, "ERROR"},
+                                                  {LogLevel::critical, "CRITICAL"}};
+};
+
 /// The whole file.
 struct Config {
   std::string saving_dir = "results";
   std::string experiment_name = "experiment";  ///< filled in: the configuration file's name without ending
-  std::string compat = "none";                 ///< none, authors (spec 1.12)
+  bool as_authors = false;                     ///< `compat` (spec 1.12)
   DataConfig data;
   ModelConfig model;
   TrainingConfig training;
   std::uint64_t rng = 42;  ///< seed, ≥ 0
   bool logging = true;
-  std::string logging_level = "INFO";  ///< DEBUG, INFO, WARNING, ERROR, CRITICAL
+  LogLevel logging_level = LogLevel::info;
   std::vector<std::string> evaluations{"PredPerf", "Lppd", "Calibration", "Crhat", "Ess", "ChainVar"};
   EvaluationArgs evaluation_args;
-  std::string device = "cpu";  ///< cpu, auto; with LibTorch also cuda
+  Device device = Device::cpu;
 
-  /// `data.task` as the engine's type.
-  Task task() const;
+  Task task() const { return data.task; }
 
   /// Not part of the file and not compared: keys that have no effect and other remarks, one line each.
   std::vector<std::string> warnings;

@@ -18,6 +18,15 @@
 namespace smile {
 
 enum class Activation { relu, tanh, sigmoid, gelu, leaky_relu, identity };
+template <>
+struct Named<Activation> {
+  static constexpr Alternative<Activation> all[] = {{Activation::relu, "relu"},
+                                                    {Activation::tanh, "tanh"},
+                                                    {Activation::sigmoid, "sigmoid"},
+                                                    {Activation::gelu, "gelu"},
+                                                    {Activation::leaky_relu, "leaky_relu"},
+                                                    {Activation::identity, "identity"}};
+};
 
 /// Shape of a network. `widths` are the dense layers' output widths; the last one is the network's output
 /// width. The activation follows every layer but the last.

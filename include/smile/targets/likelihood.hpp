@@ -6,6 +6,7 @@
 #include <span>
 
 #include "smile/kernels/host_vector.hpp"
+#include "smile/named.hpp"
 #include "smile/targets/parameters.hpp"
 
 namespace smile {
@@ -16,6 +17,13 @@ enum class Task {
   mean_regression,  ///< `mean_regr`: output mean; one global log σ, the last entry of θ
   classification,   ///< `class`: C logits
   multilabel,       ///< `class_multilabel`: per position V logits (language modelling)
+};
+template <>
+struct Named<Task> {
+  static constexpr Alternative<Task> all[] = {{Task::mean_regression, "mean_regr"},
+                                              {Task::regression, "regr"},
+                                              {Task::classification, "class"},
+                                              {Task::multilabel, "class_multilabel"}};
 };
 
 /// Σ_i log p(y_i | x_i, θ) of a model on its training rows. One object a chain (it owns its workspace) over

@@ -258,10 +258,10 @@ TEST(Config, CompatGivesTheAuthorsValuesUnlessAKeyIsGiven) {
   EXPECT_FALSE(sampler.preconditioner_floor.has_value());
   EXPECT_EQ(authors.training.warmstart.member.log_sigma, LogSigmaStart::zero);
   EXPECT_EQ(sampler.step.guard.policy, NonFinitePolicy::authors);
-  EXPECT_EQ(authors.data.normalize_with, "all");
-  EXPECT_EQ(authors.evaluation_args.evaluate_rows, "whole-batches");
+  EXPECT_EQ(authors.data.normalize_with, NormalizeWith::all);
+  EXPECT_TRUE(authors.evaluation_args.whole_batches);
   EXPECT_EQ(authors.training.warmstart.member.keep, KeepEpoch::last);
-  EXPECT_EQ(authors.model.gpt_block, "authors");
+  EXPECT_TRUE(authors.model.gpt_authors_block);
   EXPECT_EQ(sampler.batches, BatchMode::keep);
   EXPECT_TRUE(sampler.microcanonical.tuner.outlier_clip);
   expect_round_trip(authors);
