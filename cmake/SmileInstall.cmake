@@ -2,10 +2,13 @@
 # find_package(smile COMPONENTS torch) gives smile::torch, too, where it was built, and finds LibTorch.
 include(CMakePackageConfigHelpers)
 install(TARGETS smile_core EXPORT smile_core_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/smile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  PATTERN netcdf EXCLUDE)  # of the program, not of smile::core
+set(not_installed PATTERN netcdf EXCLUDE)  # of the program, not of smile::core
+if(NOT SMILE_WITH_TORCH)
+  list(APPEND not_installed PATTERN torch EXCLUDE)  # nothing to link with
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/smile DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${not_installed})
 install(EXPORT smile_core_targets NAMESPACE smile:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/smile)
-if(SMILE_TORCH)
+if(SMILE_WITH_TORCH)
   install(TARGETS smile_torch EXPORT smile_torch_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT smile_torch_targets NAMESPACE smile:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/smile)
 endif()

@@ -25,7 +25,7 @@ if [ "$abi" != 1 ]; then
 fi
 "$python" -c 'import torch; print("PyTorch", torch.__version__, "CUDA", torch.version.cuda, torch.cuda.get_device_name() if torch.cuda.is_available() else "no device")'
 
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSMILE_TORCH=ON -DSMILE_BUILD_BENCHMARKS=ON -DCMAKE_PREFIX_PATH="$prefix"
+cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSMILE_WITH_TORCH=ON -DSMILE_BUILD_BENCHMARKS=ON -DCMAKE_PREFIX_PATH="$prefix"
 cmake --build "$build" --target smile_program unit_torch bench_network_step -j "$jobs"
 
 echo "== unit tests: CPU and CUDA agree"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a fresh Debian 12 or 13 machine lacks to build smile.cpp (as root, or through sudo). Installs nothing that is
-# there already. With "--tests" also what the tests need, with "--torch" LibTorch, for -DSMILE_TORCH=ON and its tests.
+# there already. With "--tests" also what the tests need, with "--torch" LibTorch, for -DSMILE_WITH_TORCH=ON and its tests.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config zlib1g-dev libjpeg-dev libpng-dev libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libcli11-dev

@@ -33,7 +33,7 @@ std::string seconds_text(double seconds) {
 
 /// Reads the data too: the dimension depends on them.
 CheckedRun check(const CheckArguments& arguments, const std::vector<Setting>& settings) {
-  return check_run(load_config(arguments.config, settings), arguments.threads);
+  return check_run(arguments.load(settings), arguments.threads);
 }
 
 std::string parts_text(std::size_t train, const char* what, std::size_t valid, std::size_t test) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ void add_generate(CLI::App& program, Action& action);
 void add_report(CLI::App& program, Action& action);
 void add_diagnose(CLI::App& program, Action& action);
 void add_status(CLI::App& program, Action& action);
+/// help, version, completion, man.
+void add_help(CLI::App& program, Action& action);
 
 /// CONFIG, --search and --set of run and check.
 struct ConfigArguments {
@@ -35,6 +38,11 @@ struct ConfigArguments {
   std::vector<std::string> set;
   /// The options of --set in order.
   std::vector<Setting> settings() const;
+  /// The configuration with these settings; `-` is standard input, which is read once.
+  Config load(const std::vector<Setting>& settings) const;
+
+ private:
+  mutable std::optional<std::string> input_;
 };
 void add_config_arguments(CLI::App& command, ConfigArguments& arguments);
 

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "commands.hpp"
+#include "smile/error.hpp"
 
 namespace smile::program {
 
@@ -26,6 +27,17 @@ std::vector<Setting> ConfigArguments::settings() const {
   std::vector<Setting> settings;
   for (const std::string& text : set) settings.push_back(parse_setting(text));
   return settings;
+}
+
+Config ConfigArguments::load(const std::vector<Setting>& settings) const {
+  if (config != "-") return load_config(config, settings);
+  constexpr std::size_t kLargest = std::size_t{4} << 20;
+  if (!input_) {
+    input_.emplace(kLargest + 1, '\0');
+    input_->resize(std::fread(input_->data(), 1, input_->size(), stdin));
+  }
+  if (input_->size() > kLargest) throw Error("stdin", "larger than 4 MiB", "is it a configuration?");
+  return parse_config(*input_, "stdin", settings);
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {

@@ -66,6 +66,7 @@ int main(int argc, char** argv) {
   smile::program::add_diagnose(program, action);
   smile::program::add_status(program, action);
   smile::program::add_generate(program, action);
+  smile::program::add_help(program, action);
 
   // A wrong command is told with the right ones; CLI11 would only say that the word was not expected.
   if (argc > 1 && argv[1][0] != '-') {

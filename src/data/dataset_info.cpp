@@ -11,11 +11,6 @@ namespace smile {
 
 namespace {
 
-const std::pair<Task, const char*> kTaskNames[] = {{Task::regression, "regr"},
-                                                   {Task::mean_regression, "mean_regr"},
-                                                   {Task::classification, "class"},
-                                                   {Task::multilabel, "class_multilabel"}};
-
 NpyArray texts(const std::vector<std::string>& values) {
   return NpyArray({values.size()}, values);
 }
@@ -85,9 +80,7 @@ class Arrays {
 }  // namespace
 
 void save_dataset_info(const DatasetInfo& info, const std::filesystem::path& path) {
-  std::string task;
-  for (const auto& [value, name] : kTaskNames)
-    if (value == info.task) task = name;
+  const std::string task(name_of(info.task));
   std::vector<std::string> words;
   std::vector<std::size_t> words_of_feature;
   for (const auto& categories : info.feature_categories) {
@@ -168,10 +161,9 @@ DatasetInfo load_dataset_info(const std::filesystem::path& path) {
     next += size;
   }
   const std::string task = file.text("task");
-  bool known = false;
-  for (const auto& [value, name] : kTaskNames)
-    if (task == name) info.task = value, known = true;
+  const auto known = parse_name<Task>(task);
   if (!known) file.damaged("the task '" + task + "' is not known");
+  info.task = *known;
 
   if (file.has("image_shape")) {
     const auto shape = file.counts("image_shape");

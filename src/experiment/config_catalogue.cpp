@@ -95,7 +95,7 @@ data:
   list needs a list of lists there; a section may be a list of mappings.
 * `compat: authors` gives the keys with an entry in the column *authors* that value, unless the file sets them.
 * Networks, samplers and data that this build does not have are known by name and refused as not available. What needs
-  LibTorch is there in a build configured with `-DSMILE_TORCH=ON`.
+  LibTorch is there in a build configured with `-DSMILE_WITH_TORCH=ON`.
 
 )";
   const auto table_head =

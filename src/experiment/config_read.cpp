@@ -190,7 +190,7 @@ class Reader {
       if (!match) continue;
       if (choice.torch && !is_available(choice)) {
         throw Error(where_, "`" + std::string(choice.name) + "` is not available in this build",
-                    "configure with -DSMILE_TORCH=ON, or use one of " + choices_text(key_.alternatives()));
+                    "configure with -DSMILE_WITH_TORCH=ON, or use one of " + choices_text(key_.alternatives()));
       }
       if (!choice.available) {
         throw Error(where_, "`" + std::string(choice.name) + "` is not available in this build",

@@ -20,7 +20,7 @@ const NetworkEngine* network_engine() {
 
 const NetworkEngine* require_network_engine(const std::string& where, const std::string& what) {
   if (network_engine() == nullptr)
-    throw Error(where, what + " is not available in this build", "configure with -DSMILE_TORCH=ON");
+    throw Error(where, what + " is not available in this build", "configure with -DSMILE_WITH_TORCH=ON");
   return network_engine();
 }
 

@@ -1,4 +1,4 @@
-# Arguments: BUILD_DIR, SOURCE_DIR, GENERATOR, COMPILER, SANITIZE.
+# Arguments: BUILD_DIR, SOURCE_DIR, GENERATOR, COMPILER, SANITIZE, WITH_TORCH.
 set(prefix ${BUILD_DIR}/consumer-prefix)
 set(build ${BUILD_DIR}/consumer-build)
 file(REMOVE_RECURSE ${prefix} ${build})
@@ -10,6 +10,9 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix})
+if(EXISTS ${prefix}/include/smile/torch AND NOT WITH_TORCH)
+  message(FATAL_ERROR "headers of LibTorch networks are installed, and there is no library for them")
+endif()
 set(flags "")
 if(SANITIZE)
   set(flags "-fsanitize=${SANITIZE}")

@@ -137,7 +137,7 @@ TEST_P(Advice, IsFollowedAndTheComplaintIsGone) {
   ASSERT_EQ(refused.status, 2) << refused.out << refused.error;
   std::string line = refused.error.substr(refused.error.rfind("error: "));
   line.pop_back();
-  if (line.find("-DSMILE_TORCH=ON") != std::string::npos) GTEST_SKIP() << "needs LibTorch";
+  if (line.find("-DSMILE_WITH_TORCH=ON") != std::string::npos) GTEST_SKIP() << "needs LibTorch";
   ASSERT_NE(line.find(c.complaint), std::string::npos) << line;
   const auto at = line.find("; ", line.find(c.complaint));
   ASSERT_NE(at, std::string::npos) << line;

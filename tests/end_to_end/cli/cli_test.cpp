@@ -45,9 +45,9 @@ training:
   }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  Outcome smile(const std::string& arguments) const {
+  Outcome smile(const std::string& arguments, const std::string& input = "/dev/null") const {
     const std::string command = std::string(SMILE_PROGRAM) + " " + arguments + " >" + path("out") + " 2>" +
-                                path("err") + " </dev/null";
+                                path("err") + " <" + input;
     Outcome outcome;
     outcome.status = WEXITSTATUS(std::system(command.c_str()));
     outcome.out = read("out");
@@ -82,6 +82,61 @@ TEST_F(Program, TellsVersionAndHelp) {
     EXPECT_EQ(help.status, 0) << command;
     EXPECT_NE(help.out.find("Usage: smile"), std::string::npos) << help.out;
     EXPECT_EQ(help.err, "");
+  }
+}
+
+TEST_F(Program, CommandsHelpToo) {
+  EXPECT_EQ(smile("help").out, smile("--help").out);
+  EXPECT_EQ(smile("help run").out, smile("run --help").out);
+  EXPECT_EQ(smile("help list keys").out, smile("list keys --help").out);
+  EXPECT_EQ(smile("version").out, smile("--version").out);
+  expect_usage_error("help rnu", "unknown command `rnu`; the commands are run, analytic");
+  const std::string file = path("config.yaml");
+  const Outcome piped = smile("check -", file);
+  EXPECT_EQ(piped.status, 0) << piped.err;
+  EXPECT_NE(piped.out.find("hidden_structure: [4, 1]"), std::string::npos) << piped.out;
+  EXPECT_NE(smile("check - --set rng=x", file).err.find("rng: `x` is not an integer"), std::string::npos);
+  expect_usage_error("check -", "stdin: the file is empty");
+}
+
+/// What a shell is told is what the parser takes: every command, its options, every key.
+TEST_F(Program, ShellsAndTheManualPageKnowEveryOption) {
+  const auto exists = [&](const std::string& command) {
+    return std::system(("command -v " + command + " >/dev/null 2>&1").c_str()) == 0;
+  };
+  for (const std::string shell : {"bash", "zsh", "fish"}) {
+    const Outcome script = smile("completion " + shell);
+    ASSERT_EQ(script.status, 0);
+    for (const std::string word : {"diagnose", "completion", "threads", "training.sampler.step_size="})
+      EXPECT_NE(script.out.find(word), std::string::npos) << shell << ": " << word;
+    if (exists(shell)) {
+      EXPECT_EQ(std::system((shell + " -n " + write("completion", script.out)).c_str()), 0) << shell;
+    }
+  }
+  if (exists("bash")) {
+    write("completion", smile("completion bash").out);
+    const auto replies = [&](const std::string& words, int at) {
+      const std::string asks = "source " + path("completion") + "; COMP_WORDS=(" + words +
+                               "); COMP_CWORD=" + std::to_string(at) + "; _smile; echo ${COMPREPLY[*]}";
+      std::system(("bash -c '" + asks + "' >" + path("replies") + " 2>/dev/null").c_str());
+      return read("replies");
+    };
+    EXPECT_EQ(replies("smile comp", 1), "completion\n");
+    EXPECT_EQ(replies("smile list sam", 2), "samplers\n");
+    EXPECT_EQ(replies("smile check --thr", 2), "--threads\n");
+    EXPECT_EQ(replies("smile run c.yaml --set training.sampler.turn", 4), "training.sampler.turn_angle=\n");
+  }
+  const Outcome page = smile("man");
+  EXPECT_EQ(page.status, 0);
+  EXPECT_EQ(page.out.rfind(".TH SMILE 1", 0), 0u);
+  for (const KeyEntry& key : list_keys())
+    EXPECT_NE(page.out.find("\\fB" + key.path + "\\fR"), std::string::npos) << key.path;
+  if (exists("groff")) {
+    const std::string file = write("smile.1", page.out);
+    EXPECT_EQ(std::system(
+                  ("groff -man -K utf8 -Tutf8 -z -ww -W break " + file + " 2>" + path("complaints")).c_str()),
+              0);
+    EXPECT_EQ(read("complaints"), "");
   }
 }
 

@@ -8,7 +8,7 @@ namespace {
 /// What the evaluation of a run writes, as far as the tiles need it.
 RunFiles run_of(const std::string& task) {
   RunFiles run;
-  run.config.data.task = task;
+  run.config.data.task = parse_name<Task>(task).value();
   const auto row = [](const char* name, double value) {
     return ordered_json{{"name", name}, {"ensemble_initialization", value - 0.1}, {"sampling", value}};
   };
