@@ -175,14 +175,8 @@ std::uint64_t checksum_of(std::initializer_list<const DataPart*> parts) {
   return hash;
 }
 
-}  // namespace
-
-Dataset assemble_dataset(const Table& table, const DatasetOptions& options) {
-  check_options(options);
-  if (table.rows > std::numeric_limits<std::uint32_t>::max())
-    throw Error(table.source, "more than 2^32 rows", "give fewer rows");
-  Dataset out;
-  DatasetInfo& info = out.info;
+/// The columns and what they are called.
+void describe_columns(const Table& table, const DatasetOptions& options, DatasetInfo& info) {
   info.source = table.source;
   info.task = options.task;
   info.seed = options.seed;
@@ -196,14 +190,16 @@ Dataset assemble_dataset(const Table& table, const DatasetOptions& options) {
     info.feature_names.push_back(table.column_names[column]);
     info.feature_categories.push_back(table.categories[column]);
   }
+}
 
+/// The rows that have a target. Missing features are filled with the mean later; a row without a target
+/// teaches nothing, a word has no mean. @param targets  NaN where there is none
+std::vector<std::uint32_t> usable_rows(const Table& table, const DatasetInfo& info,
+                                       std::vector<double>& targets, std::vector<std::string>& warnings) {
   if (!table.dropped_lines.empty())
-    out.warnings.push_back(std::to_string(table.dropped_lines.size()) +
-                           " rows with missing values left out (lines " + joined_lines(table.dropped_lines) +
-                           ")");
-  // Missing features are filled with the mean below; a row without a target teaches nothing, a word has no
-  // mean.
-  std::vector<double> targets(table.rows);
+    warnings.push_back(std::to_string(table.dropped_lines.size()) +
+                       " rows with missing values left out (lines " + joined_lines(table.dropped_lines) +
+                       ")");
   std::vector<std::uint32_t> usable;
   std::vector<std::size_t> without_target;
   std::size_t filled = 0;
@@ -224,57 +220,82 @@ Dataset assemble_dataset(const Table& table, const DatasetOptions& options) {
     }
   }
   if (!without_target.empty())
-    out.warnings.push_back(std::to_string(without_target.size()) + " rows without a target left out (lines " +
-                           joined_lines(without_target) + ")");
+    warnings.push_back(std::to_string(without_target.size()) + " rows without a target left out (lines " +
+                       joined_lines(without_target) + ")");
   if (filled > 0)
-    out.warnings.push_back(std::to_string(filled) + " missing values replaced by their column's mean");
+    warnings.push_back(std::to_string(filled) + " missing values replaced by their column's mean");
   if (usable.empty()) throw Error(table.source, "no row has a target", "choose another target_column");
-  if (is_classification(info.task)) info.labels = map_labels(table, info.target_position, targets);
+  return usable;
+}
 
+/// Shuffles the usable rows and deals them out. @return all that are used, in the shuffled order
+std::vector<std::uint32_t> split_rows(const std::vector<std::uint32_t>& usable, const DatasetOptions& options,
+                                      DatasetInfo& info) {
   std::vector<std::uint32_t> order(usable.size());
   random_permutation({.seed = options.seed, .chain = 0, .purpose = Purpose::split}, 0, order);
   for (std::uint32_t& place : order) place = usable[place];
   if (options.max_rows && *options.max_rows < order.size()) order.resize(*options.max_rows);
-  const Sizes sizes = split_sizes(order.size(), options, table.source);
+  const Sizes sizes = split_sizes(order.size(), options, info.source);
   const auto valid_begin = order.begin() + static_cast<std::ptrdiff_t>(sizes.train);
   const auto test_begin = valid_begin + static_cast<std::ptrdiff_t>(sizes.valid);
   info.train_rows.assign(order.begin(), valid_begin);
   info.valid_rows.assign(valid_begin, test_begin);
   info.test_rows.assign(test_begin, order.end());
+  return order;
+}
 
-  const std::vector<std::uint32_t>& scaling_rows =
-      options.normalize_with == NormalizeWith::all ? order : info.train_rows;
+void measure_columns(const Table& table, const std::vector<std::uint32_t>& used,
+                     const DatasetOptions& options, DatasetInfo& info, std::vector<std::string>& warnings) {
+  const bool all = options.normalize_with == NormalizeWith::all;
+  const std::vector<std::uint32_t>& rows = all ? used : info.train_rows;
   const bool scale = options.normalize_with != NormalizeWith::none;
-  const std::string whose = options.normalize_with == NormalizeWith::all ? "all" : "the training";
-  if (scale && scaling_rows.size() < 2)
+  const std::string whose = all ? "all" : "the training";
+  if (scale && rows.size() < 2)
     throw Error(table.source, "one training row has no standard deviation to scale with",
                 "give more rows or set 'data.normalize: false'");
   for (std::size_t column : info.feature_columns) {
-    const Moments moments = column_moments(table, column, scaling_rows);
+    const Moments moments = column_moments(table, column, rows);
     if (moments.sd == 0)
-      out.warnings.push_back("column '" + table.column_names[column] + "' is constant in " + whose + " rows" +
-                             (scale ? " and becomes 0" : ""));
+      warnings.push_back("column '" + table.column_names[column] + "' is constant in " + whose + " rows" +
+                         (scale ? " and becomes 0" : ""));
     info.normalisation.feature_fill.push_back(moments.mean);
     info.normalisation.feature_mean.push_back(scale ? moments.mean : 0);
     info.normalisation.feature_sd.push_back(scale ? moments.sd : 1);
   }
-  if (!is_classification(info.task)) {
-    const Moments moments = column_moments(table, info.target_position, scaling_rows);
-    if (moments.sd == 0)
-      throw Error(table.source,
-                  "the target column '" + info.target_name + "' is constant in " + whose + " rows",
-                  "choose another target_column");
-    if (scale) {
-      info.normalisation.target_mean = moments.mean;
-      info.normalisation.target_sd = moments.sd;
-    }
-  } else {
-    std::vector<bool> seen(info.labels.classes(), false);
-    for (std::uint32_t i : info.train_rows) seen[static_cast<std::size_t>(targets[i])] = true;
-    for (std::size_t c = 0; c < seen.size(); ++c)
-      if (!seen[c]) out.warnings.push_back("class " + shown(info.labels.names[c]) + " has no training row");
-  }
+  if (is_classification(info.task)) return;
+  const Moments moments = column_moments(table, info.target_position, rows);
+  if (moments.sd == 0)
+    throw Error(table.source,
+                "the target column '" + info.target_name + "' is constant in " + whose + " rows",
+                "choose another target_column");
+  if (!scale) return;
+  info.normalisation.target_mean = moments.mean;
+  info.normalisation.target_sd = moments.sd;
+}
 
+void name_absent_classes(const DatasetInfo& info, const std::vector<double>& targets,
+                         std::vector<std::string>& warnings) {
+  std::vector<bool> seen(info.labels.classes(), false);
+  for (std::uint32_t i : info.train_rows) seen[static_cast<std::size_t>(targets[i])] = true;
+  for (std::size_t c = 0; c < seen.size(); ++c)
+    if (!seen[c]) warnings.push_back("class " + shown(info.labels.names[c]) + " has no training row");
+}
+
+}  // namespace
+
+Dataset assemble_dataset(const Table& table, const DatasetOptions& options) {
+  check_options(options);
+  if (table.rows > std::numeric_limits<std::uint32_t>::max())
+    throw Error(table.source, "more than 2^32 rows", "give fewer rows");
+  Dataset out;
+  DatasetInfo& info = out.info;
+  describe_columns(table, options, info);
+  std::vector<double> targets(table.rows);
+  const auto usable = usable_rows(table, info, targets, out.warnings);
+  if (is_classification(info.task)) info.labels = map_labels(table, info.target_position, targets);
+  const auto used = split_rows(usable, options, info);
+  measure_columns(table, used, options, info, out.warnings);
+  if (is_classification(info.task)) name_absent_classes(info, targets, out.warnings);
   out.train = make_part(table, info, targets, info.train_rows);
   out.valid = make_part(table, info, targets, info.valid_rows);
   out.test = make_part(table, info, targets, info.test_rows);

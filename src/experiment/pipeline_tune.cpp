@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 using experiment::Experiment;
 using experiment::TuneChain;
 using experiment::ValidationRows;
+using experiment::WarmStart;
 
 /// The length of a chain in each round, in units of the first; the better half goes on each time.
 constexpr std::uint64_t kRounds[] = {1, 2, 4};
@@ -322,20 +323,18 @@ void check_options(const TuneOptions& options) {
     throw Error("--budget", fmt::format("{:g} is out of range", options.budget), "give 0 < budget <= 1");
 }
 
-}  // namespace
+/// What the search may spend, against the run that it is for.
+struct Budget {
+  std::uint64_t run_steps;  ///< of a chain of the run
+  std::uint64_t length;     ///< of a chain in the first round
+  std::uint64_t all_steps;  ///< of all chains of the search
+};
 
-TuneSummary tune_step_size(const Config& given, const TuneOptions& options) {
-  check_options(options);
-  TuneSummary summary;
-  const Config tuned = tunable(given, summary.remarks);
-  Config config = tuned;
-  SamplerConfig& sampler = config.training.sampler;
-  sampler.n_chains = std::min(sampler.n_chains, options.chains);
-  Experiment e = experiment::prepare(config);
-  const RunLengths lengths = make_run_lengths(tuned.training.sampler, e.observations());
+Budget budget_of(const SamplerConfig& sampler, const Experiment& e, const TuneOptions& options) {
+  const RunLengths lengths = make_run_lengths(sampler, e.observations());
   const std::size_t count = grid_around(1, options).size();
   const std::uint64_t run_steps = lengths.plan.warmup_steps + lengths.plan.sampling_steps;
-  const double all_steps = options.budget * double(tuned.training.sampler.n_chains) * double(run_steps);
+  const double all_steps = options.budget * double(sampler.n_chains) * double(run_steps);
   const std::uint64_t units = round_units(count, options.refine) * e.chains();
   const auto length = std::uint64_t(all_steps / double(units));
   if (length < kFewestSteps)
@@ -343,30 +342,18 @@ TuneSummary tune_step_size(const Config& given, const TuneOptions& options) {
         "--budget",
         fmt::format("{:g} of a run of {} chains and {} steps leaves {} steps for a first look at each "
                     "of {} step sizes",
-                    options.budget, tuned.training.sampler.n_chains, run_steps, length, count),
+                    options.budget, sampler.n_chains, run_steps, length, count),
         fmt::format(
             "at least {} are needed: give --budget {:.2g} or more, raise n_samples, or lower --chains, "
             "--decades or --per-decade",
             kFewestSteps, 1.05 * options.budget * double(kFewestSteps) / std::max(1.0, double(length))));
+  return {run_steps, length, units * length};
+}
 
-  const fs::path folder =
-      options.out.empty() ? fs::path(new_run_path(config).string() + "-tune") : fs::path(options.out);
-  const RunDirectory directory = RunDirectory::create(folder, &config);
-  directory.log("step-size search");
-  RunOptions run;
-  run.threads = options.threads;
-  run.stop = options.stop;
-  run.on_progress = options.on_progress;
-  run.on_message = options.on_message;
-  const auto start = experiment::warm_start(e, directory, run);
-  if (start.interrupted)
-    throw Error(folder.string(), "interrupted during the warm start", "give the command again",
-                ErrorKind::run);
-  find_centre(e, folder, options, summary);
-
-  const auto grid = grid_around(summary.centre, options);
-  Search search(e, options, start.members);
-  search.plan(length, units * length);
+/// Three rounds, of which the better half goes on each time; then, where asked for, the steps beside the
+/// best.
+void go_through_rounds(Search& search, const std::vector<double>& grid, std::uint64_t length,
+                       const TuneOptions& options) {
   for (const double step : grid) search.add(step);
   search.round(kRounds[0]);
   search.keep_best(better_half(grid.size()), fmt::format("behind after {} steps", length * kRounds[0]));
@@ -381,6 +368,76 @@ TuneSummary tune_step_size(const Config& given, const TuneOptions& options) {
     search.round(kRounds[2]);
   }
   search.finish();
+}
+
+/// The table of the steps and what they cost. Every step of these samplers takes as many gradients as
+/// another.
+void summarise(Search& search, double run_chain_steps, TuneSummary& summary) {
+  std::uint64_t steps = 0;
+  for (const Candidate& candidate : search.candidates()) {
+    summary.steps.push_back({candidate.step_size, candidate.chains.front()->steps(),
+                             candidate.sum(&TuneChain::gradients), candidate.share(&TuneChain::refused),
+                             candidate.share(&TuneChain::nonfinite), candidate.lppd, candidate.verdict});
+    steps += candidate.sum(&TuneChain::steps);
+    summary.gradients += candidate.sum(&TuneChain::gradients);
+  }
+  std::sort(summary.steps.begin(), summary.steps.end(),
+            [](const TunedStep& a, const TunedStep& b) { return a.step_size < b.step_size; });
+  summary.run_gradients = std::uint64_t(double(summary.gradients) / double(steps) * run_chain_steps);
+}
+
+/// The best step that can be used, for chains of the run's length.
+void choose_step(const std::vector<Candidate*>& order, const SamplerConfig& sampler, std::uint64_t run_steps,
+                 TuneSummary& summary) {
+  const double best = order.front()->step_size;
+  const std::uint64_t tuned_steps = order.front()->chains.front()->steps();
+  const double factor = to_run_length(sampler, tuned_steps, run_steps);
+  // Three digits say all that a search like this can.
+  summary.step_size = std::stod(fmt::format("{:.3g}", best * factor));
+  summary.reason = reason_of(order);
+  if (factor < 1)
+    summary.reason +=
+        fmt::format("; times √({}/{}), from its chains' length to the run's", tuned_steps, run_steps);
+  if (best == summary.steps.front().step_size || best == summary.steps.back().step_size)
+    summary.remarks.push_back(
+        fmt::format("the best step is at the end of the grid; search on with --from {:.3g}", best));
+}
+
+WarmStart train_members(const Experiment& e, const RunDirectory& directory, const TuneOptions& options) {
+  RunOptions run;
+  run.threads = options.threads;
+  run.stop = options.stop;
+  run.on_progress = options.on_progress;
+  run.on_message = options.on_message;
+  WarmStart start = experiment::warm_start(e, directory, run);
+  if (start.interrupted)
+    throw Error(directory.path().string(), "interrupted during the warm start", "give the command again",
+                ErrorKind::run);
+  return start;
+}
+
+}  // namespace
+
+TuneSummary tune_step_size(const Config& given, const TuneOptions& options) {
+  check_options(options);
+  TuneSummary summary;
+  const Config tuned = tunable(given, summary.remarks);
+  const SamplerConfig& sampler = tuned.training.sampler;
+  Config config = tuned;
+  config.training.sampler.n_chains = std::min(sampler.n_chains, options.chains);
+  Experiment e = experiment::prepare(config);
+  const Budget budget = budget_of(sampler, e, options);
+
+  const fs::path folder =
+      options.out.empty() ? fs::path(new_run_path(config).string() + "-tune") : fs::path(options.out);
+  const RunDirectory directory = RunDirectory::create(folder, &config);
+  directory.log("step-size search");
+  const WarmStart start = train_members(e, directory, options);
+  find_centre(e, folder, options, summary);
+
+  Search search(e, options, start.members);
+  search.plan(budget.length, budget.all_steps);
+  go_through_rounds(search, grid_around(summary.centre, options), budget.length, options);
 
   auto order = search.ranking();
   const bool any = !order.empty();
@@ -388,19 +445,8 @@ TuneSummary tune_step_size(const Config& given, const TuneOptions& options) {
   for (Candidate& candidate : search.candidates())
     if (candidate.verdict.empty()) candidate.verdict = "kept to the end";
   if (!order.empty()) order.front()->verdict = "chosen";
-  for (const Candidate& candidate : search.candidates())
-    summary.steps.push_back({candidate.step_size, candidate.chains.front()->steps(),
-                             candidate.sum(&TuneChain::gradients), candidate.share(&TuneChain::refused),
-                             candidate.share(&TuneChain::nonfinite), candidate.lppd, candidate.verdict});
-  std::sort(summary.steps.begin(), summary.steps.end(),
-            [](const TunedStep& a, const TunedStep& b) { return a.step_size < b.step_size; });
-  std::uint64_t steps = 0;
-  for (const Candidate& candidate : search.candidates()) steps += candidate.sum(&TuneChain::steps);
-  for (const TunedStep& step : summary.steps) summary.gradients += step.gradients;
+  summarise(search, double(sampler.n_chains) * double(budget.run_steps), summary);
   summary.warmstart_gradients = warmstart_updates(e, folder);
-  // Every step of these samplers takes as many gradients as another.
-  summary.run_gradients = std::uint64_t(double(summary.gradients) / double(steps) *
-                                        double(tuned.training.sampler.n_chains) * double(run_steps));
   summary.directory = folder.string();
   summary.table = RunPaths(folder).tried_steps().string();
   write_file_atomically(summary.table, csv_of(summary));
@@ -409,22 +455,10 @@ TuneSummary tune_step_size(const Config& given, const TuneOptions& options) {
         summary.table,
         any ? "every step size had more than 1 % of steps that were not finite" : "no step size survived",
         "look at the table and give a smaller middle of the grid with --from", ErrorKind::run);
-  const double best = order.front()->step_size;
-  const std::uint64_t tuned_steps = order.front()->chains.front()->steps();
-  const double factor = to_run_length(tuned.training.sampler, tuned_steps, run_steps);
-  summary.step_size = best * factor;
-  summary.reason = reason_of(order);
-  if (factor < 1)
-    summary.reason +=
-        fmt::format("; times √({}/{}), from its chains' length to the run's", tuned_steps, run_steps);
-  if (best == summary.steps.front().step_size || best == summary.steps.back().step_size)
-    summary.remarks.push_back(
-        fmt::format("the best step is at the end of the grid; search on with --from {:.3g}", best));
+  choose_step(order, sampler, budget.run_steps, summary);
 
   Config result = tuned;
-  // Three digits say all that a search like this can.
-  result.training.sampler.step.step_size = std::stod(fmt::format("{:.3g}", summary.step_size));
-  summary.step_size = result.training.sampler.step.step_size;
+  result.training.sampler.step.step_size = summary.step_size;
   summary.config = RunPaths(folder).tuned().string();
   write_file_atomically(summary.config,
                         "# Written by smile tune: " + summary.reason + ".\n" + to_yaml(result));
