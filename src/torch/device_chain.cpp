@@ -1,15 +1,14 @@
-// First, so that the samplers find the passes on tensors.
-#include "smile/torch/tensor_vector.hpp"
-//
+#include "device_chain.hpp"
+
 #include <mutex>
 #include <optional>
 #include <utility>
 
-#include "device_chain.hpp"
 #include "experiment/make_sampler.hpp"
 #include "smile/random/stream.hpp"
 #include "smile/targets/posterior.hpp"
 #include "smile/torch/tensor_prior.hpp"
+#include "smile/torch/tensor_vector.hpp"
 
 namespace smile::deep {
 namespace {

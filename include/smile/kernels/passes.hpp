@@ -225,3 +225,5 @@ void scaled_momentum_update(HostVector<T>& position, HostVector<T>& momentum, co
 
 }  // namespace kernels
 }  // namespace smile
+
+#include "smile/kernels/tensor_passes.hpp"  // once the types they take are known

@@ -1,7 +1,5 @@
 /// A flat vector on any device of LibTorch, and the fused passes on it. The samplers are templates over the
 /// vector: a chain on a GPU is the same text as a chain on the host.
-///
-/// Include this header before the samplers': their templates find the passes that are declared by then.
 #pragma once
 
 #include <torch/torch.h>
@@ -59,8 +57,6 @@ inline void swap(TensorVector& a, TensorVector& b) noexcept {
   a.swap(b);
 }
 
-/// The passes of kernels/passes.hpp with the same contracts. Each is a few fused operations, and fetches its
-/// scalars from the device at once. Sums accumulate in double.
 namespace kernels {
 
 inline void take_where(TensorVector& x, TensorVector& y, bool chains) {
@@ -69,44 +65,6 @@ inline void take_where(TensorVector& x, TensorVector& y, bool chains) {
 inline void copy_where(TensorVector& x, const TensorVector& y, bool chains) {
   if (chains) x = y;
 }
-
-MomentumSums reduce(const TensorVector& gradient, const TensorVector& velocity,
-                    const Metric<TensorVector>& metric);
-bool kick_drift(TensorVector& velocity, const TensorVector& gradient, const Metric<TensorVector>& metric,
-                Kick kick, const TensorVector& position_in, TensorVector& position_out, double drift);
-void kick(TensorVector& velocity, const TensorVector& gradient, const Metric<TensorVector>& metric,
-          Kick kick);
-bool drift(const TensorVector& velocity, const Metric<TensorVector>& metric, const TensorVector& position_in,
-           TensorVector& position_out, double drift);
-ClosingSums reduce_closing(const TensorVector& gradient, const TensorVector& velocity,
-                           const TensorVector* mean, const Metric<TensorVector>& metric,
-                           const MovingEstimate& estimate, Normalisation normalisation,
-                           double relative_floor);
-bool close_and_open(TensorVector& velocity, TensorVector& velocity_next, const TensorVector& gradient,
-                    TensorVector* mean, TensorVector* variance, const Scaling& now, const Scaling& next,
-                    const MovingEstimate& estimate, Kick closing, Kick opening,
-                    const TensorVector& position_in, TensorVector& position_out, double drift);
-void absorb(const TensorVector& gradient, TensorVector* mean, TensorVector& variance,
-            const MovingEstimate& estimate);
-Scaling normalise(const TensorVector& variance, Normalisation normalisation, double relative_floor);
-void refresh(TensorVector& velocity, const TensorVector& normals, double nu);
-void unit_direction(TensorVector& velocity, const TensorVector& normals);
-MomentumSums examine(const TensorVector& gradient);
-void clip(TensorVector& gradient, double limit, bool zero_nan);
-bool all_finite(const TensorVector& vector);
-double norm2(const TensorVector& vector);
-void add_scaled(TensorVector& position, const TensorVector& gradient, double a, const TensorVector& normals,
-                double b);
-void psgld_update(TensorVector& position, TensorVector& variance, const TensorVector& gradient,
-                  const TensorVector& normals, const PsgldUpdate& update);
-double momentum_update(TensorVector& position, TensorVector& momentum, const TensorVector& gradient,
-                       const TensorVector& normals, double a, double b, double c, double e);
-void adapt_scale(TensorVector& tau, TensorVector& mean, TensorVector& variance,
-                 const TensorVector& kept_gradient);
-void adapt_rms(TensorVector& variance, const TensorVector& kept_gradient, double rho);
-void scaled_momentum_update(TensorVector& position, TensorVector& momentum, const TensorVector& variance,
-                            const TensorVector& gradient, const TensorVector& normals, double step_size,
-                            double friction);
 
 }  // namespace kernels
 }  // namespace smile
