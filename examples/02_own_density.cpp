@@ -8,10 +8,10 @@
 #include <memory>
 #include <vector>
 
-#include "smile/data/npy.hpp"
 #include "smile/data/table.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
 #include "smile/error.hpp"
+#include "smile/files/npy.hpp"
 #include "smile/samplers/microcanonical.hpp"
 #include "smile/statistics/convergence.hpp"
 #include "smile/targets/batch_order.hpp"

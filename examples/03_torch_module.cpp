@@ -10,10 +10,10 @@
 #include <memory>
 #include <vector>
 
-#include "smile/data/npy.hpp"
 #include "smile/data/table.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
 #include "smile/error.hpp"
+#include "smile/files/npy.hpp"
 #include "smile/samplers/microcanonical.hpp"
 #include "smile/targets/posterior.hpp"
 #include "smile/torch/tensor_likelihood.hpp"

@@ -7,7 +7,7 @@
 #include "interrupt.hpp"
 #include "output.hpp"
 #include "progress_printer.hpp"
-#include "smile/experiment/analytic.hpp"
+#include "smile/benchmark/analytic.hpp"
 #include "smile/report/analytic_report.hpp"
 
 namespace smile::program {

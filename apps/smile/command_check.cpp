@@ -6,8 +6,8 @@
 
 #include "commands.hpp"
 #include "output.hpp"
+#include "smile/config/catalogue.hpp"
 #include "smile/error.hpp"
-#include "smile/experiment/catalogue.hpp"
 #include "smile/experiment/estimate.hpp"
 #include "smile/experiment/sweep.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "commands.hpp"
 #include "output.hpp"
-#include "smile/experiment/diagnosis.hpp"
-#include "smile/experiment/run_inspection.hpp"
+#include "smile/diagnosis/diagnosis.hpp"
+#include "smile/run/run_inspection.hpp"
 
 namespace smile::program {
 

@@ -8,7 +8,7 @@
 #include "interrupt.hpp"
 #include "output.hpp"
 #include "progress_printer.hpp"
-#include "smile/experiment/export.hpp"
+#include "smile/deliver/export.hpp"
 
 namespace smile::program {
 namespace {

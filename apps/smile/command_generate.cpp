@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "commands.hpp"
-#include "smile/experiment/generate.hpp"
+#include "smile/deliver/generate.hpp"
 
 namespace smile::program {
 

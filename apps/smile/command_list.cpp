@@ -5,8 +5,8 @@
 
 #include "commands.hpp"
 #include "output.hpp"
-#include "smile/experiment/catalogue.hpp"
-#include "smile/experiment/export.hpp"
+#include "smile/config/catalogue.hpp"
+#include "smile/deliver/export.hpp"
 
 namespace smile::program {
 namespace {

@@ -8,7 +8,7 @@
 #include "interrupt.hpp"
 #include "output.hpp"
 #include "progress_printer.hpp"
-#include "smile/experiment/predict.hpp"
+#include "smile/deliver/predict.hpp"
 
 namespace smile::program {
 namespace {

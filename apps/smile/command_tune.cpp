@@ -7,7 +7,7 @@
 #include "interrupt.hpp"
 #include "output.hpp"
 #include "progress_printer.hpp"
-#include "smile/experiment/tune.hpp"
+#include "smile/tune/tune.hpp"
 
 namespace smile::program {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "smile/experiment/config.hpp"
+#include "smile/config/config.hpp"
 
 namespace CLI {
 class App;

@@ -1,6 +1,6 @@
 // Completion for bash, zsh and fish.
 #include "manual.hpp"
-#include "smile/experiment/catalogue.hpp"
+#include "smile/config/catalogue.hpp"
 
 namespace smile::program {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "smile/experiment/catalogue.hpp"
+#include "smile/config/catalogue.hpp"
 
 namespace smile::program {
 namespace {

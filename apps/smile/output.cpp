@@ -3,7 +3,7 @@
 #include <cstring>
 #include <iostream>
 
-#include "smile/data/atomic_file.hpp"
+#include "smile/files/atomic_file.hpp"
 
 namespace smile::program {
 

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "smile/config/sampler_factory.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
 #include "smile/ensemble/stream_normals.hpp"
 #include "smile/experiment/network_engine.hpp"
-#include "smile/experiment/sampler_factory.hpp"
 #include "smile/targets/posterior.hpp"
 #include "smile/torch/engine.hpp"
 

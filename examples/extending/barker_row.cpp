@@ -1,6 +1,6 @@
 // One row: the configuration, its checks, the estimates, the step-size search and the lists know the sampler.
 #include "barker_sampler.hpp"
-#include "smile/experiment/sampler_factory.hpp"
+#include "smile/config/sampler_factory.hpp"
 
 smile::SamplerRow barker_row() {
   return {.name = "sgbd",

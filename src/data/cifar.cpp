@@ -1,7 +1,7 @@
 // CIFAR's binary form: records of one label byte (CIFAR-100: coarse and fine) and the red, green and blue
 // planes. Source: Krizhevsky's page on CIFAR; spec 2.4.
-#include "data/gzip.hpp"
 #include "data/image_readers.hpp"
+#include "files/gzip.hpp"
 #include "smile/error.hpp"
 
 namespace smile::data {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "smile/data/dataset.hpp"
-#include "smile/data/npy.hpp"
 #include "smile/error.hpp"
+#include "smile/files/npy.hpp"
 
 namespace smile {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "data/gzip.hpp"
 #include "data/image_readers.hpp"
+#include "files/gzip.hpp"
 #include "smile/error.hpp"
 
 namespace smile::data {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/file_error.hpp"
 #include "data/image_readers.hpp"
+#include "files/file_error.hpp"
 #include "smile/error.hpp"
 
 namespace smile {

@@ -6,9 +6,9 @@
 #include <system_error>
 #include <utility>
 
-#include "data/gzip.hpp"
 #include "data/image_readers.hpp"
 #include "data/image_sources.hpp"
+#include "files/gzip.hpp"
 #include "smile/error.hpp"
 
 namespace smile {

@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "data/field.hpp"
-#include "data/file_error.hpp"
-#include "data/npy_header.hpp"
 #include "data/table_advice.hpp"
 #include "data/table_source.hpp"
-#include "smile/data/npy.hpp"
+#include "files/file_error.hpp"
+#include "files/npy_header.hpp"
 #include "smile/error.hpp"
+#include "smile/files/npy.hpp"
 
 namespace smile {
 

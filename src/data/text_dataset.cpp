@@ -3,7 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include "data/file_error.hpp"
+#include "files/file_error.hpp"
 #include "smile/data/text.hpp"
 #include "smile/error.hpp"
 

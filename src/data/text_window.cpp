@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "data/field.hpp"
-#include "data/file_error.hpp"
+#include "files/file_error.hpp"
 
 namespace smile::data {
 

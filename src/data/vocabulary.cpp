@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "data/field.hpp"
-#include "data/utf8.hpp"
+#include "files/utf8.hpp"
 #include "smile/data/text.hpp"
 #include "smile/error.hpp"
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "diagnosis/chain_report.hpp"
 #include "evaluation/json_number.hpp"
-#include "experiment/chain_report.hpp"
-#include "smile/experiment/config.hpp"
-#include "smile/experiment/diagnosis.hpp"
+#include "smile/config/config.hpp"
+#include "smile/diagnosis/diagnosis.hpp"
 
 namespace smile::diagnosis {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "smile/experiment/diagnosis.hpp"
+#include "smile/diagnosis/diagnosis.hpp"
 
 namespace smile {
 namespace {

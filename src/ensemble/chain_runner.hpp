@@ -12,8 +12,8 @@
 
 #include "ensemble/checkpoint.hpp"
 #include "ensemble/text_appender.hpp"
-#include "smile/data/draws.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
+#include "smile/files/draws.hpp"
 
 namespace smile::ensemble {
 

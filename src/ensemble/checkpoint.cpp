@@ -6,8 +6,8 @@
 #include <span>
 #include <system_error>
 
-#include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
+#include "smile/files/atomic_file.hpp"
 
 namespace smile::ensemble {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "smile/data/draws.hpp"
 #include "smile/error.hpp"
+#include "smile/files/draws.hpp"
 
 namespace smile {
 

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "data/file_error.hpp"
+#include "files/file_error.hpp"
 
 namespace smile::ensemble {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "experiment/experiment.hpp"
-#include "smile/data/draws.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
+#include "smile/files/draws.hpp"
 
 namespace smile::experiment {
 

@@ -8,8 +8,8 @@
 
 #include "ensemble/parallel.hpp"
 #include "experiment/network_data.hpp"
+#include "smile/config/options.hpp"
 #include "smile/error.hpp"
-#include "smile/experiment/config_options.hpp"
 #include "smile/network/fcn_network.hpp"
 #include "smile/targets/batch_order.hpp"
 #include "smile/targets/posterior.hpp"

@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "smile/config/config.hpp"
+#include "smile/config/sampler_factory.hpp"
 #include "smile/data/dataset.hpp"
-#include "smile/experiment/config.hpp"
 #include "smile/experiment/estimate.hpp"
 #include "smile/experiment/network_engine.hpp"
 #include "smile/experiment/pipeline.hpp"
-#include "smile/experiment/run_directory.hpp"
-#include "smile/experiment/sampler_factory.hpp"
 #include "smile/network/fcn.hpp"
 #include "smile/network/network.hpp"
+#include "smile/run/run_directory.hpp"
 #include "smile/targets/frozen.hpp"
 #include "smile/targets/priors.hpp"
 #include "smile/targets/task_likelihood.hpp"

@@ -9,8 +9,8 @@
 
 #include "evaluation/json_number.hpp"
 #include "run/json_file.hpp"
-#include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
+#include "smile/files/atomic_file.hpp"
 #include "smile/run/run_paths.hpp"
 
 namespace smile::experiment {

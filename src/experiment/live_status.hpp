@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "smile/ensemble/progress.hpp"
-#include "smile/experiment/run_directory.hpp"
+#include "smile/run/run_directory.hpp"
 
 namespace smile::experiment {
 

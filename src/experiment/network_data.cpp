@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "experiment/experiment.hpp"
-#include "smile/experiment/config_options.hpp"
+#include "smile/config/options.hpp"
 
 namespace smile::experiment {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "smile/experiment/config.hpp"
+#include "smile/config/config.hpp"
 #include "smile/experiment/network_engine.hpp"
 
 namespace smile::experiment {

@@ -9,12 +9,12 @@
 
 #include "experiment/experiment.hpp"
 #include "experiment/live_status.hpp"
-#include "experiment/network_record.hpp"
+#include "run/network_record.hpp"
 #include "run/remade.hpp"
-#include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
-#include "smile/experiment/run_access.hpp"
-#include "smile/experiment/run_inspection.hpp"
+#include "smile/files/atomic_file.hpp"
+#include "smile/run/run_access.hpp"
+#include "smile/run/run_inspection.hpp"
 #include "smile/run/run_paths.hpp"
 
 namespace smile {

@@ -13,10 +13,10 @@
 #include "experiment/live_status.hpp"
 #include "experiment/task_accumulator.hpp"
 #include "run/json_file.hpp"
-#include "smile/data/draws.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
 #include "smile/error.hpp"
 #include "smile/evaluation/metrics.hpp"
+#include "smile/files/draws.hpp"
 #include "smile/run/run_paths.hpp"
 
 namespace smile {

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "experiment/network_record.hpp"
+#include "run/network_record.hpp"
 #include "run/remade.hpp"
+#include "smile/config/options.hpp"
 #include "smile/error.hpp"
-#include "smile/experiment/config_options.hpp"
-#include "smile/experiment/run_access.hpp"
+#include "smile/run/run_access.hpp"
 #include "smile/run/run_paths.hpp"
 
 namespace smile::experiment {

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "experiment/config_read.hpp"
+#include "config/read.hpp"
 #include "smile/error.hpp"
 
 namespace smile {

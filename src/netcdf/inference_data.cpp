@@ -11,15 +11,15 @@
 #include <optional>
 #include <utility>
 
+#include "deliver/export_draws.hpp"
 #include "ensemble/parallel.hpp"
 #include "evaluation/row_predictive.hpp"
 #include "experiment/draws.hpp"
-#include "experiment/export_draws.hpp"
-#include "experiment/provenance.hpp"
 #include "netcdf/netcdf_file.hpp"
+#include "run/provenance.hpp"
+#include "smile/config/options.hpp"
 #include "smile/ensemble/chain_files.hpp"
 #include "smile/error.hpp"
-#include "smile/experiment/config_options.hpp"
 
 namespace smile {
 namespace {
@@ -295,7 +295,8 @@ class Predictions {
     if (e.config.data.data_type != DataKind::tabular)
       throw Error(run.path.string(), "predictive groups are made of the rows of tables",
                   "export with --no-predictive and without --log-likelihood and --training-rows");
-    if (!e.is_native() && e.config.model.row().torch) require_network_engine(run.path.string(), "its network");
+    if (!e.is_native() && e.config.model.row().torch)
+      require_network_engine(run.path.string(), "its network");
     const Dataset dataset = rows_of(e);
     if (options.predictive || options.log_likelihood)
       parts_.push_back(std::make_unique<PartPredictions>(file, draws, run, version, threads_, kTestGroups,

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "data/file_error.hpp"
+#include "files/file_error.hpp"
 #include "smile/error.hpp"
 
 namespace smile::netcdf {

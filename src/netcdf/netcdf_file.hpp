@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "smile/data/atomic_file.hpp"
+#include "smile/files/atomic_file.hpp"
 
 namespace smile::netcdf {
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "report/figure.hpp"
-#include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
+#include "smile/files/atomic_file.hpp"
 
 namespace smile {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "experiment/config_schema.hpp"
+#include "config/schema.hpp"
 #include "report/page.hpp"
 #include "smile/statistics/summaries.hpp"
 

@@ -8,8 +8,8 @@
 #include "report/comparison.hpp"
 #include "report/page.hpp"
 #include "run/output_guard.hpp"
-#include "smile/data/atomic_file.hpp"
 #include "smile/error.hpp"
+#include "smile/files/atomic_file.hpp"
 #include "smile/report/html_report.hpp"
 
 namespace smile {

@@ -9,7 +9,7 @@
 #include "report/plot.hpp"
 #include "report/run_files.hpp"
 #include "run/output_guard.hpp"
-#include "smile/data/atomic_file.hpp"
+#include "smile/files/atomic_file.hpp"
 #include "smile/run/run_paths.hpp"
 
 namespace smile {

@@ -6,7 +6,7 @@
 
 #include "run/remade.hpp"
 #include "smile/error.hpp"
-#include "smile/experiment/run_inspection.hpp"
+#include "smile/run/run_inspection.hpp"
 #include "smile/run/run_paths.hpp"
 
 namespace smile::report {

@@ -10,10 +10,10 @@
 
 #include "evaluation/json_number.hpp"
 #include "report/plot.hpp"
+#include "smile/config/config.hpp"
 #include "smile/data/dataset.hpp"
-#include "smile/data/npy.hpp"
 #include "smile/evaluation/metrics.hpp"
-#include "smile/experiment/config.hpp"
+#include "smile/files/npy.hpp"
 #include "smile/targets/task_likelihood.hpp"
 
 namespace smile::report {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <system_error>
 
-#include "data/utf8.hpp"
-#include "smile/data/atomic_file.hpp"
+#include "files/utf8.hpp"
+#include "smile/config/config.hpp"
 #include "smile/error.hpp"
-#include "smile/experiment/config.hpp"
+#include "smile/files/atomic_file.hpp"
 #include "smile/run/run_paths.hpp"
 
 namespace smile {

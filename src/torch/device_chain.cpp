@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "experiment/make_sampler.hpp"
+#include "config/make_sampler.hpp"
 #include "smile/random/stream.hpp"
 #include "smile/targets/posterior.hpp"
 #include "smile/torch/tensor_prior.hpp"

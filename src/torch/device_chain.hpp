@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "smile/config/config.hpp"
+#include "smile/config/sampler_factory.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
-#include "smile/experiment/config.hpp"
-#include "smile/experiment/sampler_factory.hpp"
 #include "smile/targets/priors.hpp"
 #include "torch_network.hpp"
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "smile/data/row_file.hpp"
+#include "smile/files/row_file.hpp"
 
 namespace smile {
 

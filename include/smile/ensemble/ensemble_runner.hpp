@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "smile/data/draws.hpp"
 #include "smile/ensemble/chain.hpp"
 #include "smile/ensemble/chain_files.hpp"
 #include "smile/ensemble/progress.hpp"
+#include "smile/files/draws.hpp"
 
 namespace smile {
 

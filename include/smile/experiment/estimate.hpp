@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "smile/config/config.hpp"
 #include "smile/data/dataset.hpp"
-#include "smile/experiment/config.hpp"
 
 namespace smile {
 

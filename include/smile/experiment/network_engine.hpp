@@ -6,12 +6,12 @@
 #include <span>
 #include <string>
 
+#include "smile/config/config.hpp"
+#include "smile/config/sampler_factory.hpp"
 #include "smile/data/dataset.hpp"
 #include "smile/data/images.hpp"
 #include "smile/data/text.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
-#include "smile/experiment/config.hpp"
-#include "smile/experiment/sampler_factory.hpp"
 #include "smile/network/network.hpp"
 #include "smile/targets/priors.hpp"
 

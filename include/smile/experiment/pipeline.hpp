@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "smile/config/config.hpp"
 #include "smile/ensemble/progress.hpp"
-#include "smile/experiment/config.hpp"
 
 namespace smile {
 
@@ -46,7 +46,7 @@ struct RunSummary {
   std::vector<MetricRow> metrics;
   std::vector<std::string> warnings;
   std::vector<std::string> findings;  ///< warnings about all chains together, to be read last
-  double seconds = 0;  ///< wall time of this call
+  double seconds = 0;                 ///< wall time of this call
   std::size_t chains = 0, failed_chains = 0, draws = 0;
   std::size_t incomplete_chains = 0;  ///< stopped before their last step; --resume lets them go on
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "smile/ensemble/progress.hpp"
-#include "smile/experiment/run_inspection.hpp"
+#include "smile/run/run_inspection.hpp"
 
 namespace smile {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "smile/experiment/config.hpp"
+#include "smile/config/config.hpp"
 
 namespace smile {
 

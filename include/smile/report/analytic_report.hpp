@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "smile/experiment/analytic.hpp"
+#include "smile/benchmark/analytic.hpp"
 
 namespace smile {
 

@@ -1,7 +1,7 @@
 /// The columns of warmstart/member-KK.csv and warmstart/metrics.csv: a row an epoch.
 #pragma once
 
-#include "smile/data/row_file.hpp"
+#include "smile/files/row_file.hpp"
 #include "smile/warmstart/member.hpp"
 
 namespace smile {

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "end_to_end/pipeline/program.hpp"
-#include "smile/data/npy.hpp"
-#include "smile/experiment/analytic.hpp"
+#include "smile/benchmark/analytic.hpp"
+#include "smile/files/npy.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace smile {

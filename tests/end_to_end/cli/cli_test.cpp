@@ -11,8 +11,8 @@
 #include <sstream>
 #include <string>
 
-#include "smile/experiment/catalogue.hpp"
-#include "smile/experiment/config.hpp"
+#include "smile/config/catalogue.hpp"
+#include "smile/config/config.hpp"
 
 namespace smile {
 namespace {

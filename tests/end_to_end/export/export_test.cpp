@@ -7,9 +7,9 @@
 #include <sstream>
 
 #include "../pipeline/program.hpp"
-#include "data/npy_header.hpp"
-#include "smile/data/draws.hpp"
-#include "smile/data/npy.hpp"
+#include "files/npy_header.hpp"
+#include "smile/files/draws.hpp"
+#include "smile/files/npy.hpp"
 
 namespace smile::test {
 namespace {

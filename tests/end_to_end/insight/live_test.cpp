@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "end_to_end/pipeline/program.hpp"
-#include "smile/data/npy.hpp"
+#include "smile/files/npy.hpp"
 
 namespace smile::test {
 namespace {

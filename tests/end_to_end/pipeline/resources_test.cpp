@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "program.hpp"
-#include "smile/data/draws.hpp"
+#include "smile/files/draws.hpp"
 
 namespace smile::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "program.hpp"
-#include "smile/data/npy.hpp"
+#include "smile/files/npy.hpp"
 
 namespace smile::test {
 namespace {
@@ -322,7 +322,8 @@ TEST(Evaluate, LeavesOutAChainWhoseCheckpointCannotBeRead) {
   fs::remove(run / "checkpoint/chain-01.bin.previous");
   folder.write("run/checkpoint/chain-01.bin", "nonsense");
   const Outcome outcome = smile({"evaluate", run});
-  EXPECT_NE(outcome.error.find("chain 1 is left out: the checkpoint is cut short"), std::string::npos) << outcome.error;
+  EXPECT_NE(outcome.error.find("chain 1 is left out: the checkpoint is cut short"), std::string::npos)
+      << outcome.error;
   EXPECT_EQ(json::parse(content_of(run / "eval/metrics.json"))["draws"], 200);
 }
 

@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "../pipeline/program.hpp"
-#include "smile/data/npy.hpp"
+#include "smile/files/npy.hpp"
 
 namespace smile::test {
 namespace {

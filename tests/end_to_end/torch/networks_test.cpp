@@ -10,7 +10,7 @@
 
 #include "data.hpp"
 #include "end_to_end/pipeline/program.hpp"
-#include "smile/data/npy.hpp"
+#include "smile/files/npy.hpp"
 #include "support/media_files.hpp"
 
 namespace smile::test {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "smile/data/npy.hpp"
+#include "smile/benchmark/analytic.hpp"
 #include "smile/error.hpp"
-#include "smile/experiment/analytic.hpp"
+#include "smile/files/npy.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace smile {

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "smile/config/config.hpp"
 #include "smile/error.hpp"
-#include "smile/experiment/config.hpp"
 
 namespace smile {
 namespace {

@@ -8,11 +8,11 @@
 #include <csignal>
 #include <cstdint>
 
-#include "smile/data/atomic_file.hpp"
 #include "smile/data/dataset.hpp"
-#include "smile/data/npy.hpp"
 #include "smile/data/table.hpp"
 #include "smile/error.hpp"
+#include "smile/files/atomic_file.hpp"
+#include "smile/files/npy.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace smile {

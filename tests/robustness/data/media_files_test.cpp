@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "data/gzip.hpp"
 #include "data/image_readers.hpp"
+#include "files/gzip.hpp"
 #include "smile/data/images.hpp"
 #include "smile/data/text.hpp"
 #include "smile/error.hpp"

@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "../../unit/ensemble/toy.hpp"
-#include "smile/data/npy.hpp"
 #include "smile/error.hpp"
+#include "smile/files/npy.hpp"
 
 namespace smile {
 namespace {

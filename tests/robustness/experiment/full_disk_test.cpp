@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "smile/experiment/run_directory.hpp"
+#include "smile/run/run_directory.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace smile {

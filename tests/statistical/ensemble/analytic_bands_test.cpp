@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "smile/experiment/analytic.hpp"
+#include "smile/benchmark/analytic.hpp"
 
 namespace smile {
 namespace {

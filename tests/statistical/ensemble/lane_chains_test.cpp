@@ -7,8 +7,8 @@
 #include <numeric>
 #include <string>
 
+#include "smile/benchmark/analytic.hpp"
 #include "smile/ensemble/lane_chains.hpp"
-#include "smile/experiment/analytic.hpp"
 #include "smile/instruction_set.hpp"
 
 namespace smile {

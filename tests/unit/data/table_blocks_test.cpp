@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "smile/data/npy.hpp"
 #include "smile/data/table.hpp"
 #include "smile/error.hpp"
+#include "smile/files/npy.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace smile {

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "smile/data/npy.hpp"
 #include "smile/data/table.hpp"
 #include "smile/error.hpp"
+#include "smile/files/npy.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace smile {

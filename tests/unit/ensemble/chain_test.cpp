@@ -5,7 +5,7 @@
 
 #include <deque>
 
-#include "smile/data/draws.hpp"
+#include "smile/files/draws.hpp"
 #include "smile/random/stream.hpp"
 #include "toy.hpp"
 

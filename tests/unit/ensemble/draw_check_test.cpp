@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "smile/data/npy.hpp"
+#include "smile/files/npy.hpp"
 #include "toy.hpp"
 
 namespace smile {

@@ -3,9 +3,9 @@
 #include <sstream>
 
 #include "ensemble/checkpoint.hpp"
-#include "smile/data/npy.hpp"
 #include "smile/ensemble/stream_normals.hpp"
 #include "smile/error.hpp"
+#include "smile/files/npy.hpp"
 #include "toy.hpp"
 
 namespace smile {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "extending/narrow_intervals_row.cpp"
-#include "smile/experiment/config.hpp"
+#include "smile/config/config.hpp"
 #include "smile/experiment/pipeline.hpp"
 #include "support/temporary_folder.hpp"
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "smile/config/catalogue.hpp"
+#include "smile/config/config.hpp"
 #include "smile/error.hpp"
-#include "smile/experiment/catalogue.hpp"
-#include "smile/experiment/config.hpp"
 #include "smile/experiment/network_engine.hpp"
 #include "smile/experiment/pipeline.hpp"
 #include "smile/network/fcn_network.hpp"

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "extending/barker_row.cpp"
-#include "smile/experiment/catalogue.hpp"
-#include "smile/experiment/config.hpp"
+#include "smile/config/catalogue.hpp"
+#include "smile/config/config.hpp"
 #include "smile/experiment/estimate.hpp"
 #include "smile/experiment/pipeline.hpp"
 #include "support/gaussian_target.hpp"

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "experiment/make_sampler.hpp"
+#include "config/make_sampler.hpp"
 #include "kernels/reference/passes.hpp"
 #include "smile/ensemble/stream_normals.hpp"
 #include "smile/torch/flat_network.hpp"

@@ -1,0 +1,46 @@
+#include "smile/config/sampler_factory.hpp"
+
+#include <algorithm>
+
+#include "config/make_sampler.hpp"
+
+namespace smile {
+
+std::size_t batches_per_epoch(const SamplerConfig& config, std::size_t observations) {
+  if (!config.is_stochastic() || !config.batch_size) return 1;
+  return BatchOrder::batches_in_epoch(observations, std::size_t(*config.batch_size), config.batches);
+}
+
+void check_batches(const SamplerConfig& config, std::size_t observations, const std::string& place) {
+  if (!config.turns() || batches_per_epoch(config, observations) >= 2) return;
+  throw Error(place,
+              "an epoch of " + std::to_string(observations) +
+                  " training rows is one batch, and the turning-angle rule needs the noise of mini-batches",
+              "write at most " + std::to_string(std::max<std::size_t>(1, observations / 2)) +
+                  ", or use the sampler mclmc");
+}
+
+std::uint64_t gradients_of(const SamplerConfig& config, std::uint64_t steps) {
+  if (config.is_stochastic_microcanonical())
+    return gradients_of(experiment::microcanonical_of(config), steps);
+  if (config.row().dynamics == Dynamics::mclmc) return gradients_of(experiment::mclmc_of(config), steps);
+  return gradients_of(config.step, steps);
+}
+
+RunLengths make_run_lengths(const SamplerConfig& config, std::size_t observations) {
+  RunLengths lengths;
+  std::uint64_t times = 1;
+  if (config.epoch_wise_sampling && config.is_stochastic() && config.batch_size)
+    times = std::max<std::uint64_t>(1, observations / std::uint64_t(*config.batch_size));
+  lengths.plan.warmup_steps = std::uint64_t(config.warmup_steps) * times;
+  lengths.plan.sampling_steps = std::uint64_t(config.n_samples) * times;
+  lengths.thinning = std::uint64_t(config.n_thinning) * times;
+  return lengths;
+}
+
+std::unique_ptr<Sampler<HostVector<float>>> make_sampler(const SamplerConfig& config,
+                                                         const SamplingPlan& plan, std::size_t observations) {
+  return experiment::make_sampler_of<HostVector<float>>(config, plan, observations);
+}
+
+}  // namespace smile
