@@ -54,6 +54,17 @@ bool ModelRow::has_key(std::string_view key) const {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
+namespace {
+bool torch_here = false;
+}
+
+bool torch_is_here() {
+  return torch_here;
+}
+void set_torch_is_here(bool here) {
+  torch_here = here;
+}
+
 const std::deque<ModelRow>& model_rows() {
   return rows();
 }

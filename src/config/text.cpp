@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "config/schema.hpp"
-#include "smile/experiment/network_engine.hpp"
 
 namespace smile::schema {
 namespace {
@@ -172,7 +171,7 @@ bool is_list(const Key& key) {
 }
 
 bool is_available(const Choice& choice) {
-  return choice.available && (!choice.torch || network_engine() != nullptr);
+  return choice.available && (!choice.torch || torch_is_here());
 }
 
 std::string choices_text(const Choices& choices, bool all_builds) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "smile/config/models.hpp"
 #include "smile/error.hpp"
 
 namespace smile {
@@ -25,6 +26,7 @@ const NetworkEngine* require_network_engine(const std::string& where, const std:
 }
 
 void set_network_engine(std::unique_ptr<const NetworkEngine> engine) {
+  set_torch_is_here(engine != nullptr);
   slot() = std::move(engine);
 }
 

@@ -36,6 +36,10 @@ struct ModelRow {
   bool has_key(std::string_view key) const;
 };
 
+/// Whether LibTorch's networks are in this program: what needs them is known by name without, and refused.
+bool torch_is_here();
+void set_torch_is_here(bool here);
+
 /// All rows, in the order in which they are listed; the first that takes texts is their default.
 const std::deque<ModelRow>& model_rows();
 /// @throws Error that lists the names
