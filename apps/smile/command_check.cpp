@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "output.hpp"
 #include "smile/config/catalogue.hpp"
+#include "smile/config/sampler_factory.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/estimate.hpp"
 #include "smile/experiment/sweep.hpp"
@@ -67,6 +68,10 @@ int check_one(const CheckArguments& arguments) {
   print("# chains: {}, each {} steps with {} gradients, at most {} stored draws\n",
         checked.config.training.sampler.n_chains, estimate.steps_per_chain, estimate.gradients_per_chain,
         estimate.stored_per_chain);
+  const SamplerConfig& sampler = checked.config.training.sampler;
+  if (sampler.is_stochastic() && sampler.batch_size && !checked.data.train_rows.empty())
+    print("# batches: {} an epoch, of some {} rows\n",
+          batches_per_epoch(sampler, checked.data.train_rows.size()), *sampler.batch_size);
   print("# disk: {} of draws; with members and checkpoints {} at the peak\n",
         bytes_text(estimate.draws_bytes), bytes_text(estimate.disk_bytes));
   print(

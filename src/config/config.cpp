@@ -152,6 +152,11 @@ SamplerConfig::SamplerConfig() {
   microcanonical.rule = row().rule.value_or(microcanonical.rule);
 }
 
+namespace {
+/// In an epoch, where the size of a batch is not given.
+constexpr std::int64_t kFewestBatches = 4;
+}  // namespace
+
 void fit_to_data(Config& config, std::size_t training_rows, std::size_t classes) {
   SamplerConfig& sampler = config.training.sampler;
   const auto fit = [&](const std::string& key, auto& batch_size) {
@@ -164,7 +169,13 @@ void fit_to_data(Config& config, std::size_t training_rows, std::size_t classes)
     }
     batch_size.reset();
   };
-  if (sampler.is_stochastic()) fit("training.sampler.batch_size", sampler.batch_size);
+  if (sampler.is_stochastic()) {
+    // Mini-batch samplers want some batches an epoch: nobody has to know that who gives no size.
+    if (!config.given.contains("training.sampler.batch_size") && sampler.batch_size)
+      sampler.batch_size = std::min<std::int64_t>(
+          *sampler.batch_size, std::max<std::int64_t>(1, std::int64_t(training_rows) / kFewestBatches));
+    fit("training.sampler.batch_size", sampler.batch_size);
+  }
   if (config.training.warmstart.trains())
     fit("training.warmstart.batch_size", config.training.warmstart.member.batch_size);
 

@@ -175,6 +175,15 @@ TEST_F(Program, ChecksAgainstTheData) {
                      "is one batch");
 }
 
+// The three lines of the README on tables that have less than one batch of the usual size.
+TEST_F(Program, ThreeLinesAreEnoughForASmallTable) {
+  write("three.yaml", "data:\n  path: " SMILE_SOURCE_DIR "/data/uci/yacht.data\n  task: mean_regr\n");
+  const Outcome checked = smile("check " + path("three.yaml"));
+  EXPECT_EQ(checked.status, 0) << checked.err;
+  EXPECT_NE(checked.out.find("batch_size: 53"), std::string::npos) << checked.out;
+  EXPECT_NE(checked.out.find("# batches: 4 an epoch"), std::string::npos) << checked.out;
+}
+
 TEST_F(Program, CheckPrintsAConfigurationThatReadsBack) {
   const Outcome checked =
       smile("check " + path("config.yaml") + " --set rng=7 --set training.sampler.mdecay=0.1");

@@ -403,12 +403,25 @@ TEST(Config, KeysOfPriorsComeFromTheirRows) {
   EXPECT_THROW(prior("{name: Normal, parameters: {scale: 0}}"), Error);
 }
 
+/// Three lines are enough for any number of rows: the turning-angle rule needs several batches an epoch.
+TEST(Config, TheDefaultBatchFollowsTheRows) {
+  for (const auto& [rows, batch] : std::vector<std::pair<std::size_t, std::int64_t>>{
+           {2, 1}, {7, 1}, {215, 53}, {308, 77}, {384, 96}, {1023, 255}, {1024, 256}, {50000, 256}}) {
+    Config config = parse_config("data: {path: a, task: regr}\n", "a.yaml");
+    ASSERT_NO_THROW(fit_to_data(config, rows)) << rows;
+    EXPECT_EQ(config.training.sampler.batch_size, batch) << rows;
+    Config given = with_sampler("name: psmile, batch_size: 2");
+    fit_to_data(given, rows);
+    EXPECT_EQ(given.training.sampler.batch_size, 2) << rows;
+  }
+}
+
 TEST(Config, FitsToTheData) {
   Config given = with_sampler("name: psmile, batch_size: 200");
   EXPECT_THROW(fit_to_data(given, 100), Error);
   Config by_default = with_sampler("name: psmile");
   fit_to_data(by_default, 40);
-  EXPECT_FALSE(by_default.training.sampler.batch_size.has_value());
+  EXPECT_EQ(by_default.training.sampler.batch_size, 10);
   EXPECT_FALSE(by_default.training.warmstart.member.batch_size.has_value());
   Config turning = with_sampler("name: psmile-auto, batch_size: 80");
   EXPECT_THROW(fit_to_data(turning, 100), Error);
