@@ -39,7 +39,7 @@ std::vector<CatalogueEntry> list_priors() {
   return entries(schema::prior_choices());
 }
 std::vector<CatalogueEntry> list_metrics() {
-  return entries(schema::evaluation_choices());
+  return entries(schema::find_key("evaluations")->alternatives());
 }
 
 std::vector<KeyEntry> list_keys() {

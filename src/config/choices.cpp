@@ -1,4 +1,4 @@
-/// The named alternatives that the command line lists: samplers, models, priors, evaluations.
+/// The named alternatives that the command line lists: samplers, models, priors.
 #include "config/schema.hpp"
 
 namespace smile::schema {
@@ -23,23 +23,6 @@ Choices model_choices() {
 Choices prior_choices() {
   Choices choices;
   for (const PriorRow& row : prior_rows()) choices.push_back({row.name, row.doc});
-  return choices;
-}
-
-const Choices& evaluation_choices() {
-  static const Choices choices{
-      {"PredPerf", "RMSE; or accuracy, F1, Brier score, NLL, AUROC, AURC"},
-      {"Lppd", "log pointwise predictive density: all, running, per chain"},
-      {"LppdCum", "LPPD of the first k chains over random orders of the chains"},
-      {"Calibration", "coverage and width of intervals; or calibration error and reliability"},
-      {"Crhat", "chain-wise rank-normalised R̂"},
-      {"Ess", "bulk and tail effective sample size and split-R̂"},
-      {"ChainVar", "variance between and within chains"},
-      {"PriorLogLik", "log prior and log-likelihood of the stored samples"},
-      {"PredSaver", "writes the predictive draws"},
-      {"Predict", "predictions, as part of the other evaluations"},
-      {"PredPerfGPT", "perplexity and accuracy of language models", false},
-  };
   return choices;
 }
 

@@ -31,9 +31,6 @@ Condition of_sampler_key(std::string_view key) {
   return {sampler_names([&](const SamplerRow& row) { return row.has_key(key); }),
           [key](const Config& c) { return sampler(c).row().has_key(key); }};
 }
-bool evaluates(const Config& c, std::string_view name) {
-  return std::find(c.evaluations.begin(), c.evaluations.end(), name) != c.evaluations.end();
-}
 bool trains(const Config& c) {
   return warmstart(c).trains();
 }
@@ -157,11 +154,15 @@ const auto kRegression =
     Condition{"regr, mean_regr", [](const Config& c) { return is_regression(c.task()); }};
 const auto kClassification =
     Condition{"class, class_multilabel", [](const Config& c) { return !is_regression(c.task()); }};
-const auto kChainwise = Condition{"Crhat", [](const Config& c) { return evaluates(c, "Crhat"); }};
-const auto kDiagnoses = Condition{
-    "Crhat, Ess, ChainVar",
-    [](const Config& c) { return evaluates(c, "Crhat") || evaluates(c, "Ess") || evaluates(c, "ChainVar"); }};
-const auto kOrderings = Condition{"LppdCum", [](const Config& c) { return evaluates(c, "LppdCum"); }};
+const auto kChainwise =
+    Condition{"Crhat", [](const Config& c) { return c.evaluates({EvaluationPart::chainwise_rhat}); }};
+const auto kDiagnoses =
+    Condition{"Crhat, Ess, ChainVar", [](const Config& c) {
+                return c.evaluates({EvaluationPart::chainwise_rhat, EvaluationPart::effective_size,
+                                    EvaluationPart::chain_variance});
+              }};
+const auto kOrderings =
+    Condition{"LppdCum", [](const Config& c) { return c.evaluates({EvaluationPart::lppd_of_chains}); }};
 const auto kWholeBatches =
     Condition{"evaluate_rows whole-batches", [](const Config& c) { return c.evaluation_args.whole_batches; }};
 
@@ -198,12 +199,9 @@ std::vector<Key> top_keys() {
       {"logging", SMILE_AT(logging), "write progress"},
       {"logging_level", SMILE_AT(logging_level), "how much", kNothing},
       {"evaluations",
-       SMILE_AT(evaluations),
-       "what is computed at the end; PredPerf, Lppd and Calibration always are",
-       always,
-       {},
-       evaluation_choices()},
-
+       Member(SMILE_AT(evaluations))
+           .and_unavailable("PredPerfGPT", "perplexity and accuracy of language models"),
+       "what is computed at the end; PredPerf, Lppd and Calibration always are", always},
   };
 }
 
@@ -688,12 +686,7 @@ std::vector<Key> tokenizer_keys() {
 
 std::vector<Key> evaluation_keys() {
   return {
-      {"evaluation_args.phases",
-       SMILE_AT(evaluation_args.phases),
-       "what is evaluated",
-       always,
-       {},
-       {{"ensemble_initialization"}, {"sampling"}}},
+      {"evaluation_args.phases", SMILE_AT(evaluation_args.phases), "what is evaluated", always},
       {"evaluation_args.pred_sampling_factor", SMILE_AT(evaluation_args.pred_sampling_factor),
        "of the authors: intervals here are those of the exact predictive mixture, which needs no random "
        "draws",

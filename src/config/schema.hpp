@@ -120,6 +120,11 @@ struct Member {
     for (const std::string_view name : names) choices.push_back({name, "", false});
     return std::move(*this);
   }
+  /// One such, with a line for lists.
+  Member and_unavailable(std::string_view name, std::string_view doc) && {
+    choices.push_back({name, doc, false});
+    return std::move(*this);
+  }
 
  private:
   template <class T>
@@ -165,6 +170,5 @@ std::string allowed_text(const Key& key, bool all_builds = false);
 const Choices& sampler_choices();
 Choices model_choices();
 Choices prior_choices();
-const Choices& evaluation_choices();
 
 }  // namespace smile::schema

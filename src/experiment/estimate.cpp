@@ -42,8 +42,7 @@ void estimate_space(const Config& config, const RunSize& size, std::uint64_t war
                          static_cast<double>(bytes_of(sampler.draws_dtype));
   estimate.warmstart_bytes = estimate.members_bytes;
   estimate.checkpoint_bytes = at_once * kCheckpointVectors * vector;
-  const auto& wanted = config.evaluations;
-  if (std::find(wanted.begin(), wanted.end(), "PredSaver") != wanted.end())
+  if (config.evaluates({EvaluationPart::outputs}))
     estimate.outputs_bytes = chains * kept * size.outputs_of_draw * sizeof(float);
   estimate.disk_bytes =
       estimate.draws_bytes + estimate.warmstart_bytes + estimate.outputs_bytes + estimate.checkpoint_bytes;

@@ -32,10 +32,6 @@ constexpr std::size_t kDensityDraws = 1000;  ///< draws a chain whose log-densit
 constexpr std::size_t kDensityDrawsOfLarge = 100, kDensityPointsOfLarge = 4096;
 constexpr std::size_t kFollowedRows = 10;  ///< test rows whose predictions are diagnosed like parameters
 
-bool wants(const std::vector<std::string>& list, std::string_view name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
-
 /// Metrics by name, in the order in which they were first set; one column for each phase.
 class MetricTable {
  public:
@@ -212,7 +208,7 @@ std::optional<QuantityDiagnostics> diagnose_log_density(const Evaluation& evalua
                                                         std::span<const ChainDraws> chains, std::size_t draws,
                                                         std::size_t parts, std::size_t threads) {
   const Experiment& e = evaluation.e;
-  const bool all = wants(e.config.evaluations, "PriorLogLik");
+  const bool all = e.config.evaluates({EvaluationPart::densities});
   const std::size_t most = e.is_native() ? kDensityDraws : kDensityDrawsOfLarge;
   DensityPlan plan;
   plan.draws = draws;
@@ -391,15 +387,14 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
   std::size_t total = 0;
   for (const auto& chain : chains) counts.push_back(chain.count), total += chain.count;
   TaskAccumulator predictive = accumulator_of(evaluation, counts);
-  const auto& wanted = e.config.evaluations;
-  const bool diagnosing = wants(wanted, "Crhat") || wants(wanted, "Ess") || wants(wanted, "ChainVar") ||
-                          wants(wanted, "PriorLogLik");
+  const bool diagnosing = e.config.evaluates({EvaluationPart::chainwise_rhat, EvaluationPart::effective_size,
+                                              EvaluationPart::chain_variance, EvaluationPart::densities});
   Followed f;
   if (diagnosing) f = followed(e, chains);
   const std::size_t threads = thread_count(e, evaluation.options, 64);
   // PredSaver: the network's outputs of every draw for the test rows, one file a chain.
   std::vector<NpyAppender> outputs_of;
-  if (wants(wanted, "PredSaver"))
+  if (e.config.evaluates({EvaluationPart::outputs}))
     for (const auto& chain : chains)
       outputs_of.push_back(
           NpyAppender::create(evaluation.paths().outputs(chain.chain), e.test.rows * e.outputs()));
@@ -437,7 +432,8 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
     score.lppd = lppd[i];
     score.rmse = rmse.empty() ? kNone : rmse[i];
   }
-  if (wants(wanted, "LppdCum")) evaluate_orderings(evaluation, predictive, chains.size());
+  if (e.config.evaluates({EvaluationPart::lppd_of_chains}))
+    evaluate_orderings(evaluation, predictive, chains.size());
   if (diagnosing && !diagnose_draws(evaluation, chains, f, threads)) return false;
   summary.draws = total;
   return true;
@@ -483,12 +479,12 @@ bool evaluate(const Experiment& e, const RunDirectory& directory, const RunOptio
     throw Error(directory.path().string(), "cannot make the folder eval (" + failure.message() + ")",
                 "choose a folder you may write to", ErrorKind::run);
   const auto records = read_records(e, directory.path());
-  const auto& phases = e.config.evaluation_args.phases;
+  const EvaluationArgs& args = e.config.evaluation_args;
   ChainScores scores(e.chains());
   bool all = true;
-  if (wants(phases, name_of(Phase::ensemble)))
+  if (args.has(Phase::ensemble))
     evaluate_members(evaluation, read_members(directory.path(), e.chains(), e.member_dimension()), scores);
-  if (wants(phases, name_of(Phase::sampling))) all = evaluate_draws(evaluation, records, summary, scores);
+  if (args.has(Phase::sampling)) all = evaluate_draws(evaluation, records, summary, scores);
   if (!all) return false;
   summary.chains = records.size();
   summary.failed_chains = std::size_t(std::count_if(

@@ -2,14 +2,16 @@
 /// key, is the table in src/config/schema.cpp, from which docs/configuration.md is generated.
 ///
 /// A member that is a choice between named alternatives is an enumeration (or a truth value) whose spellings
-/// stand beside it; samplers, models, priors and evaluations are names of rows. After load_config every value
+/// stand beside it; samplers, models and priors are names of rows. After load_config every value
 /// is of the right type and in range, aliases are resolved and defaults that depend on other keys are filled
 /// in: the members can be used as they are.
 /// @source spec 5.2; defaults: spec 1, 2 and the experiment T2 of spec 4
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <map>
 #include <optional>
@@ -21,6 +23,7 @@
 #include "smile/data/dataset.hpp"
 #include "smile/data/images.hpp"
 #include "smile/data/kind.hpp"
+#include "smile/evaluation/parts.hpp"
 #include "smile/files/draws.hpp"
 #include "smile/named.hpp"
 #include "smile/network/fcn.hpp"
@@ -220,7 +223,7 @@ struct TrainingConfig {
 
 /// `evaluation_args:`
 struct EvaluationArgs {
-  std::vector<std::string> phases{"ensemble_initialization", "sampling"};
+  std::vector<Phase> phases{Phase::ensemble, Phase::sampling};
   std::int64_t pred_sampling_factor = 1;  ///< of the authors' files; has no effect
   std::int64_t samples_batch_size = 100;  ///< stored samples evaluated together
   std::int64_t data_batch_size = 256;     ///< test rows evaluated together
@@ -233,6 +236,8 @@ struct EvaluationArgs {
   std::int64_t n_orderings = 10;           ///< LppdCum: random orders of the chains
   std::optional<std::int64_t> datapoint_limit;
   std::optional<std::string> ood;  ///< file of an out-of-distribution set
+
+  bool has(Phase phase) const { return std::find(phases.begin(), phases.end(), phase) != phases.end(); }
 };
 
 enum class Device { cpu, cuda, automatic };
@@ -263,11 +268,18 @@ struct Config {
   std::uint64_t rng = 42;  ///< seed, ≥ 0
   bool logging = true;
   LogLevel logging_level = LogLevel::info;
-  std::vector<std::string> evaluations{"PredPerf", "Lppd", "Calibration", "Crhat", "Ess", "ChainVar"};
+  std::vector<EvaluationPart> evaluations{EvaluationPart::performance,    EvaluationPart::lppd,
+                                          EvaluationPart::calibration,    EvaluationPart::chainwise_rhat,
+                                          EvaluationPart::effective_size, EvaluationPart::chain_variance};
   EvaluationArgs evaluation_args;
   Device device = Device::cpu;
 
   Task task() const { return data.task; }
+  /// Whether `evaluations` names one of these.
+  bool evaluates(std::initializer_list<EvaluationPart> parts) const {
+    return std::find_first_of(evaluations.begin(), evaluations.end(), parts.begin(), parts.end()) !=
+           evaluations.end();
+  }
 
   /// Not part of the file and not compared: keys that have no effect and other remarks, one line each.
   std::vector<std::string> warnings;

@@ -13,21 +13,11 @@
 
 #include "smile/evaluation/classification.hpp"
 #include "smile/evaluation/diagnostics.hpp"
+#include "smile/evaluation/parts.hpp"
 #include "smile/evaluation/regression.hpp"
 #include "smile/named.hpp"
 
 namespace smile {
-
-/// What is evaluated.
-enum class Phase {
-  ensemble,  ///< the warm-started networks alone
-  sampling,  ///< all stored draws
-};
-template <>
-struct Named<Phase> {
-  static constexpr Alternative<Phase> all[] = {{Phase::ensemble, "ensemble_initialization"},
-                                               {Phase::sampling, "sampling"}};
-};
 
 /// Scores of rows that should be higher out of distribution, in nats.   @shape [rows] each
 struct Novelty {

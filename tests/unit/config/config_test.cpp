@@ -153,7 +153,7 @@ evaluation_args:
   EXPECT_EQ(warmstart.member.learning_rate.decay_steps, 250u);
   EXPECT_FALSE(warmstart.member.patience.has_value());
   EXPECT_EQ(config.rng, 7u);
-  EXPECT_EQ(config.evaluations, (std::vector<std::string>{"PredPerf", "Calibration"}));
+  EXPECT_EQ(config.evaluations, (std::vector{EvaluationPart::performance, EvaluationPart::calibration}));
   EXPECT_EQ(config.evaluation_args.nominal_coverages, (std::vector<double>{0.8, 0.9}));
   EXPECT_EQ(config.evaluation_args.pred_sampling_factor, 2);
   // The schedule takes the place of the fixed rate; the tokenizer is for text.
@@ -162,6 +162,27 @@ evaluation_args:
   EXPECT_TRUE(warned_about(config, "n_integration_steps has no effect"));
   EXPECT_FALSE(warned_about(config, "reset_prob"));
   expect_round_trip(config);
+}
+
+TEST(Config, PartsOfTheEvaluation) {
+  const auto with = [](const std::string& keys) {
+    return parse_config("data: {path: x.csv, task: regr}\n" + keys, "parts.yaml");
+  };
+  const Config plain = with("");
+  EXPECT_TRUE(plain.evaluates({EvaluationPart::effective_size}));
+  EXPECT_FALSE(plain.evaluates({EvaluationPart::densities, EvaluationPart::outputs}));
+  EXPECT_TRUE(plain.evaluation_args.has(Phase::ensemble));
+  const Config chosen = with("evaluations: [lppdcum, PREDSAVER]\nevaluation_args: {phases: [sampling]}");
+  EXPECT_TRUE(chosen.evaluates({EvaluationPart::densities, EvaluationPart::outputs}));
+  EXPECT_FALSE(chosen.evaluates({EvaluationPart::effective_size}));
+  EXPECT_FALSE(chosen.evaluation_args.has(Phase::ensemble));
+  EXPECT_NE(to_yaml(chosen).find("evaluations: [LppdCum, PredSaver]\n"), std::string::npos);
+  expect_round_trip(chosen);
+  EXPECT_FALSE(with("evaluations: []").evaluates({EvaluationPart::lppd}));
+  // Known by name, listed, and refused.
+  EXPECT_THROW(with("evaluations: [Lppd, PredPerfGPT]"), Error);
+  EXPECT_FALSE(list_metrics().back().available);
+  EXPECT_EQ(list_metrics().size(), std::size(Named<EvaluationPart>::all) + 1);
 }
 
 // spec 1.9: what the aliases mean

@@ -31,7 +31,7 @@ TEST(RunEstimate, counts_parameters_draws_and_bytes) {
       "bfloat16");
   const RunEstimate half = estimate_run(config, 1000, 5, 2);
   EXPECT_EQ(half.draws_bytes, 3 * (13 + 7) * 658 * 2);
-  config.evaluations.push_back("PredSaver");
+  config.evaluations.push_back(EvaluationPart::outputs);
   const RunEstimate saver =
       estimate_run(config, RunSize{.dimension = 658, .training_rows = 1000, .outputs_of_draw = 200}, 2);
   EXPECT_EQ(saver.outputs_bytes, 3 * 13 * 200 * 4);
