@@ -145,12 +145,18 @@ DataPart make_part(const Table& table, const DatasetInfo& info, const std::vecto
                                                         : info.normalisation.scaled_target(targets[i]));
   }
   info.normalisation.scale_features(part.features);
+  // The networks compute in single precision; they would name the row of the shuffled part.
+  const auto check = [&](double value, std::size_t row, std::size_t column) {
+    if (std::isfinite(static_cast<float>(value))) return;
+    throw Error(location(table.source, table.lines[rows[row]], column + 1),
+                std::isfinite(value)
+                    ? "the value is too large for single precision, in which networks compute"
+                    : "the value overflows when it is standardised",
+                "correct the field or remove the row");
+  };
   for (std::size_t k = 0; k < part.features.size(); ++k)
-    if (!std::isfinite(part.features[k])) {
-      const std::size_t column = info.feature_columns[k % info.inputs()];
-      throw Error(location(table.source, table.lines[rows[k / info.inputs()]], column + 1),
-                  "the value overflows when it is standardised", "correct the field or remove the row");
-    }
+    check(part.features[k], k / info.inputs(), info.feature_columns[k % info.inputs()]);
+  for (std::size_t i = 0; i < part.targets.size(); ++i) check(part.targets[i], i, info.target_position);
   return part;
 }
 

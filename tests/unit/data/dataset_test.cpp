@@ -224,6 +224,33 @@ TEST(Dataset, labels_that_are_no_classes_are_errors) {
             std::string::npos);
 }
 
+// Networks compute in single precision, on shuffled parts: what does not fit is named where it stands in the
+// file.
+TEST(Dataset, values_beyond_single_precision_are_named_by_their_line) {
+  const TemporaryFolder folder;
+  std::string text = "x,y\n";
+  for (int i = 2; i <= 41; ++i)
+    text += (i == 7 ? std::string("1e300") : std::to_string(i % 5)) + "," + std::to_string(i % 3) + "\n";
+  for (const NormalizeWith with : {NormalizeWith::none, NormalizeWith::train}) {
+    // Where it is in the training part its own standard deviation brings it back into range.
+    for (std::uint64_t seed = 1; seed < 8; ++seed) {
+      const std::string error = error_of([&] {
+        load_dataset(folder.write("t.csv", text), {},
+                     {.task = Task::regression, .normalize_with = with, .seed = seed});
+      });
+      if (with == NormalizeWith::none || error != "no error") {
+        EXPECT_NE(error.find("t.csv:7:1: the value is too large"), std::string::npos) << error;
+      }
+    }
+  }
+  text = "1,2\n2,1e39\n3,1\n4,2\n5,3\n6,1\n7,2\n8,1\n9,2\n10,1\n";
+  EXPECT_NE(error_of([&] {
+              load_dataset(folder.write("t.csv", text), {},
+                           {.task = Task::regression, .normalize_with = NormalizeWith::none});
+            }).find("t.csv:2:2: the value is too large"),
+            std::string::npos);
+}
+
 TEST(Dataset, moments_survive_extreme_values) {
   const auto check = [](std::vector<double> values, double mean, double sd) {
     const Moments m = moments_of(values);
