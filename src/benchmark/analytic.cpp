@@ -19,6 +19,7 @@
 #include "smile/error.hpp"
 #include "smile/files/npy.hpp"
 #include "smile/instruction_set.hpp"
+#include "smile/run/run_paths.hpp"
 #include "smile/statistics/convergence.hpp"
 
 namespace smile {
@@ -325,8 +326,8 @@ AnalyticReport run_analytic(const AnalyticConfig& config, const AnalyticRunOptio
     OutputGuard guard;
     guard.reads(config.file);
     if (config.covariance) guard.reads(*config.covariance);
-    for (const char* file : {"table.txt", "points.csv", "results.json"})
-      guard.check(options.ledger.parent_path() / file);
+    const AnalyticPaths outputs(options.ledger.parent_path());
+    for (const auto& file : {outputs.table(), outputs.points(), outputs.results()}) guard.check(file);
   }
   AnalyticReport report;
   report.config = config;

@@ -44,7 +44,7 @@ RunEvidence evidence_of(const RunFacts& facts) {
   }
   run.diagnostics = run::read_json(paths.diagnostics());
   run.chains = run::read_json(paths.chains());
-  run.metrics = run::read_json(paths.metrics());
+  run.metrics = read_metrics(facts.path);
   run.sampling = run::read_json(paths.sampling_metrics());
   return run;
 }

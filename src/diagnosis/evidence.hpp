@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "evaluation/json_number.hpp"
 #include "smile/config/config.hpp"
 #include "smile/diagnosis/diagnosis.hpp"
+#include "smile/run/metrics_file.hpp"
 
 namespace smile::diagnosis {
 
@@ -22,7 +24,8 @@ struct RunEvidence {
   std::string resume;  ///< the command
   experiment::TrainingRows rows;
   double nothing_learned = ChainDiagnosis::kNone;  ///< log-likelihood of a test point without a network
-  nlohmann::json diagnostics, chains, metrics, sampling;
+  std::optional<MetricsFile> metrics;
+  nlohmann::json diagnostics, chains, sampling;
 
   bool chooses_step() const { return sampler.turns(); }
   /// What makes steps smaller, or larger.

@@ -50,12 +50,12 @@ class Judge {
   }
 
   void lppd() {
-    if (!run_.metrics.is_object() || !run_.metrics.contains("metrics")) return;
-    for (const json& row : run_.metrics["metrics"]) {
-      if (row.value("name", "") != metric::kLppd) continue;
-      const double before = json_number(row, "ensemble_initialization"), after = json_number(row, "sampling");
+    if (!run_.metrics) return;
+    for (const MetricRow& row : run_.metrics->metrics) {
+      if (row.name != metric::kLppd) continue;
+      const double before = row.ensemble, after = row.sampling;
       // There are draws, and what they predict is not finite: null in the file.
-      const bool no_number = std::isnan(after) && run_.metrics.value("draws", 0) > 0;
+      const bool no_number = std::isnan(after) && run_.metrics->draws > 0;
       if (after < run_.nothing_learned || no_number)
         add(Weight::warning, Cause::worse_than_no_network,
             fmt::format("the draws predict the test rows worse than no network at all: LPPD {}, where {:.2f} "

@@ -19,6 +19,7 @@
 #include "smile/evaluation/metrics.hpp"
 #include "smile/files/atomic_file.hpp"
 #include "smile/files/npy.hpp"
+#include "smile/run/metrics_file.hpp"
 #include "smile/run/run_paths.hpp"
 
 namespace smile::experiment {
@@ -47,7 +48,7 @@ class MetricTable {
   MetricRow& row(const std::string& name) {
     for (MetricRow& r : rows)
       if (r.name == name) return r;
-    return rows.emplace_back(MetricRow{name, kNone, kNone});
+    return rows.emplace_back(MetricRow{name});
   }
 };
 
@@ -440,18 +441,8 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
 }
 
 void write_summary(const Evaluation& evaluation, const RunSummary& summary) {
-  using nlohmann::ordered_json;
-  ordered_json out;
-  out["draws"] = summary.draws;
-  out["chains"] = summary.chains;
-  out["failed_chains"] = summary.failed_chains;
-  out["metrics"] = ordered_json::array();
-  for (const auto& row : summary.metrics)
-    out["metrics"].push_back({{"name", row.name},
-                              {std::string(name_of(Phase::ensemble)), row.ensemble},
-                              {std::string(name_of(Phase::sampling)), row.sampling}});
-  out["warnings"] = summary.warnings;
-  write_file_atomically(evaluation.paths().metrics(), out.dump(2) + "\n");
+  write_metrics(evaluation.directory.path(),
+                {summary.draws, summary.chains, summary.failed_chains, summary.metrics, summary.warnings});
 }
 
 /// Adds the verdicts to eval/diagnostics.json, from the files that are there by now.

@@ -5,30 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <nlohmann/json.hpp>
-
-#include "evaluation/json_number.hpp"
-#include "run/json_file.hpp"
-#include "smile/error.hpp"
-#include "smile/files/atomic_file.hpp"
-#include "smile/run/run_paths.hpp"
 
 namespace smile::experiment {
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr auto kPause = std::chrono::seconds(1);
-
-ordered_json json_of(const ChainProgress& chain) {
-  return {{"chain", chain.chain},        {"done", chain.done},       {"total", chain.total},
-          {"warmup", chain.warmup},      {"refused", chain.refused}, {"log_density", chain.log_density},
-          {"step_size", chain.step_size}};
-}
-
-ordered_json json_of(const PhaseTime& phase) {
-  return {{"name", phase.name}, {"unit", phase.unit}, {"seconds", phase.seconds}, {"done", phase.done}};
-}
 
 /// 150000 as "150,000".
 std::string grouped(std::uint64_t count) {
@@ -82,37 +63,6 @@ std::vector<std::string> describe(const Progress& progress) {
   return lines;
 }
 
-std::optional<LiveProgress> read_progress(const std::filesystem::path& run) {
-  const ordered_json text = run::read_json(RunPaths(run).progress());
-  if (!text.is_object() || !text.contains("phases") || !text.contains("chains")) return std::nullopt;
-  try {
-    LiveProgress out;
-    Progress& now = out.now;
-    now.phase = text.value("phase", "");
-    now.unit = text.value("unit", "");
-    now.done = text.value("done", std::uint64_t{0});
-    now.total = text.value("total", std::uint64_t{0});
-    now.seconds = json_number(text, "seconds");
-    now.per_second = json_number(text, "per_second");
-    now.refused = text.value("refused", std::uint64_t{0});
-    now.log_density = json_number(text, "log_density");
-    now.step_size = json_number(text, "step_size");
-    now.finished = text.value("finished", false);
-    out.written = text.value("unix_time", std::int64_t{0});
-    for (const auto& chain : text["chains"])
-      now.chains.push_back({chain.value("chain", 0u), chain.value("done", std::uint64_t{0}),
-                            chain.value("total", std::uint64_t{0}), chain.value("warmup", std::uint64_t{0}),
-                            chain.value("refused", std::uint64_t{0}), json_number(chain, "log_density"),
-                            json_number(chain, "step_size")});
-    for (const auto& phase : text["phases"])
-      out.phases.push_back({phase.value("name", ""), phase.value("unit", ""), phase.value("seconds", 0.0),
-                            phase.value("done", std::uint64_t{0})});
-    return out;
-  } catch (const ordered_json::exception&) {
-    return std::nullopt;
-  }
-}
-
 LiveStatus::LiveStatus(const RunDirectory& directory, std::atomic<bool>* snapshot)
     : directory_(directory), snapshot_(snapshot) {
   if (auto earlier = read_progress(directory.path())) phases_ = std::move(earlier->phases);
@@ -138,23 +88,8 @@ void LiveStatus::show(const Progress& progress) {
 
 void LiveStatus::write(const Progress& progress) const noexcept {
   try {
-    ordered_json text = {{"phase", progress.phase},
-                         {"unit", progress.unit},
-                         {"done", progress.done},
-                         {"total", progress.total},
-                         {"seconds", progress.seconds},
-                         {"per_second", progress.per_second},
-                         {"seconds_left", seconds_left(progress)},
-                         {"log_density", progress.log_density},
-                         {"step_size", progress.step_size},
-                         {"refused", progress.refused},
-                         {"finished", progress.finished},
-                         {"unix_time", std::int64_t(std::time(nullptr))}};
-    text["phases"] = ordered_json::array();
-    for (const auto& phase : phases_) text["phases"].push_back(json_of(phase));
-    text["chains"] = ordered_json::array();
-    for (const auto& chain : progress.chains) text["chains"].push_back(json_of(chain));
-    write_file_atomically(RunPaths(directory_.path()).progress(), text.dump(1) + "\n");
+    write_progress(directory_.path(),
+                   {progress, seconds_left(progress), std::int64_t(std::time(nullptr)), phases_});
   } catch (...) {
     // A full disk shows where it matters: at the draws and checkpoints.
   }

@@ -3,31 +3,14 @@
 
 #include <atomic>
 #include <chrono>
-#include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "smile/ensemble/progress.hpp"
+#include "smile/run/progress_file.hpp"
 #include "smile/run/run_directory.hpp"
 
 namespace smile::experiment {
-
-/// Time spent in a phase, all sessions of the run together.
-struct PhaseTime {
-  std::string name, unit;
-  double seconds = 0;
-  std::uint64_t done = 0;
-};
-
-/// What progress.json says.
-struct LiveProgress {
-  Progress now;
-  std::int64_t written = 0;  ///< seconds since 1970
-  std::vector<PhaseTime> phases;
-};
-/// Nothing where there is none, or none that can be read.
-std::optional<LiveProgress> read_progress(const std::filesystem::path& run);
 
 /// "sampling: 45,000 of 150,000 steps (30 %), 27,000 steps/s, 0:04 left, log-density -101.3, ε 0.00326, 79
 /// resets", and one line for each chain.

@@ -7,16 +7,15 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "evaluation/json_number.hpp"
 #include "experiment/draws.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/live_status.hpp"
 #include "experiment/task_accumulator.hpp"
-#include "run/json_file.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
 #include "smile/error.hpp"
 #include "smile/evaluation/metrics.hpp"
 #include "smile/files/draws.hpp"
+#include "smile/run/metrics_file.hpp"
 #include "smile/run/run_paths.hpp"
 
 namespace smile {
@@ -79,14 +78,13 @@ std::optional<LppdSoFar> lppd_so_far(const fs::path& run) {
 }
 
 void read_test_lppd(const fs::path& run, RunStatusReport& report) {
-  const auto json = run::read_json(RunPaths(run).metrics());
-  if (!json.is_object() || !json.contains("metrics")) return;
-  for (const auto& row : json["metrics"]) {
-    if (row.value("name", "") != metric::kLppd) continue;
-    if (row["sampling"].is_number()) report.test_lppd = row["sampling"].get<double>();
-    if (row["ensemble_initialization"].is_number())
-      report.ensemble_test_lppd = row["ensemble_initialization"].get<double>();
-  }
+  const auto file = read_metrics(run);
+  if (!file) return;
+  const auto put = [&](std::optional<double>& place, Phase phase) {
+    if (const double lppd = file->value(metric::kLppd, phase); std::isfinite(lppd)) place = lppd;
+  };
+  put(report.test_lppd, Phase::sampling);
+  put(report.ensemble_test_lppd, Phase::ensemble);
 }
 
 std::uint64_t resets_of(const RunFacts& facts) {
@@ -102,7 +100,7 @@ std::uint64_t resets_of(const RunFacts& facts) {
 RunStatusReport run_status(const fs::path& run, bool with_lppd) {
   RunStatusReport report;
   report.facts = inspect_run(run);
-  if (auto live = experiment::read_progress(run)) {
+  if (auto live = read_progress(run)) {
     report.seconds_since_news = std::max(0.0, double(std::int64_t(std::time(nullptr)) - live->written));
     for (const auto& phase : live->phases) report.phase_seconds.emplace_back(phase.name, phase.seconds);
     report.progress = std::move(live->now);

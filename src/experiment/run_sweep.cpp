@@ -6,13 +6,12 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "evaluation/json_number.hpp"
 #include "experiment/experiment.hpp"
-#include "run/json_file.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/pipeline.hpp"
 #include "smile/experiment/sweep.hpp"
 #include "smile/files/atomic_file.hpp"
+#include "smile/run/metrics_file.hpp"
 #include "smile/run/run_directory.hpp"
 #include "smile/run/run_paths.hpp"
 
@@ -24,20 +23,17 @@ using nlohmann::ordered_json;
 
 /// The summary of a finished run, from its eval/metrics.json.
 RunSummary read_summary(const fs::path& run) {
-  const fs::path path = RunPaths(run).metrics();
-  const ordered_json text = run::read_json(path);
-  if (!text.is_object() || !text.contains("metrics"))
-    throw Error(path.string(), "cannot be read as the metrics of a run",
+  auto file = read_metrics(run);
+  if (!file)
+    throw Error(RunPaths(run).metrics().string(), "cannot be read as the metrics of a run",
                 "evaluate the run anew with smile evaluate", ErrorKind::run);
   RunSummary summary;
   summary.directory = run.string();
   summary.samples_directory = RunPaths(run).samples().string();
-  summary.draws = text.value("draws", std::size_t{0});
-  summary.chains = text.value("chains", std::size_t{0});
-  summary.failed_chains = text.value("failed_chains", std::size_t{0});
-  for (const auto& row : text["metrics"])
-    summary.metrics.push_back(
-        {row["name"], json_number(row["ensemble_initialization"]), json_number(row["sampling"])});
+  summary.draws = file->draws;
+  summary.chains = file->chains;
+  summary.failed_chains = file->failed_chains;
+  summary.metrics = std::move(file->metrics);
   return summary;
 }
 
@@ -55,18 +51,6 @@ std::vector<std::string> metric_names(const SweepSummary& sweep) {
     for (const auto& row : entry.summary.metrics)
       if (std::find(names.begin(), names.end(), row.name) == names.end()) names.push_back(row.name);
   return names;
-}
-
-const char* name_of(RunStatus status) {
-  switch (status) {
-    case RunStatus::complete:
-      return "complete";
-    case RunStatus::failed:
-      return "failed";
-    case RunStatus::interrupted:
-      break;
-  }
-  return "interrupted";
 }
 
 std::string cell(double value) {
@@ -87,7 +71,9 @@ void write_tables(SweepSummary& sweep, const fs::path& folder) {
                                     [&](const MetricRow& r) { return r.name == name; });
       const bool known = row != summary.metrics.end();
       csv += known ? fmt::format(",{},{}", cell(row->ensemble), cell(row->sampling)) : std::string(",,");
-      if (known) metrics[name] = {{"ensemble_initialization", row->ensemble}, {"sampling", row->sampling}};
+      if (known)
+        metrics[name] = {{name_of(Phase::ensemble), row->ensemble},
+                         {name_of(Phase::sampling), row->sampling}};
     }
     csv += "\n";
     json.push_back({{"point", point},
@@ -96,8 +82,8 @@ void write_tables(SweepSummary& sweep, const fs::path& folder) {
                     {"reason", summary.reason},
                     {"metrics", metrics}});
   }
-  sweep.csv = (folder / "sweep.csv").string();
-  sweep.json = (folder / "sweep.json").string();
+  sweep.csv = SweepPaths(folder).csv().string();
+  sweep.json = SweepPaths(folder).json().string();
   write_file_atomically(sweep.csv, csv);
   write_file_atomically(sweep.json, json.dump(1) + "\n");
 }

@@ -9,6 +9,7 @@
 #include "report/figure.hpp"
 #include "smile/error.hpp"
 #include "smile/files/atomic_file.hpp"
+#include "smile/run/run_paths.hpp"
 
 namespace smile {
 namespace {
@@ -253,9 +254,10 @@ void write_analytic_report(const AnalyticReport& report, const std::filesystem::
   if (error)
     throw Error(folder.string(), "the folder cannot be made (" + error.message() + ")",
                 "give another `saving_dir` or --out", ErrorKind::run);
-  write_file_atomically(folder / "table.txt", analytic_table(report));
-  write_file_atomically(folder / "points.csv", csv_of(report));
-  write_file_atomically(folder / "results.json", json_of(report));
+  const AnalyticPaths paths(folder);
+  write_file_atomically(paths.table(), analytic_table(report));
+  write_file_atomically(paths.points(), csv_of(report));
+  write_file_atomically(paths.results(), json_of(report));
   write_step_figures(report, folder);
   write_sigma_figures(report, folder);
   write_mode_figures(report, folder);

@@ -131,9 +131,9 @@ ComparisonTable compare(std::span<const RunFiles> runs) {
   }
   name_groups(table.groups, values);
   for (const RunFiles& run : runs)
-    for (const auto& row : run.metrics["metrics"])
+    for (const MetricRow& row : run.metrics.metrics)
       for (const Alternative<Phase>& phase : Named<Phase>::all) {
-        const Column column{row.value("name", ""), phase.value};
+        const Column column{row.name, phase.value};
         const bool known =
             std::find(table.columns.begin(), table.columns.end(), column) != table.columns.end();
         if (!known && std::isfinite(run.metric(column.metric, column.phase))) table.columns.push_back(column);

@@ -124,7 +124,7 @@ std::string list_of_runs(const ComparisonTable& table, const std::vector<RunFile
       const std::string shown = own.empty() ? runs[i].path.string() : own.string();
       rows.push_back({group.data, group.name, std::to_string(runs[i].config.rng),
                       Cell::html(fmt::format("<a href=\"{0}/report.html\">{0}</a>", escaped(shown))),
-                      runs[i].state.value("status", ""), number(runs[i].metric(metric::kLppd))});
+                      runs[i].state.status, number(runs[i].metric(metric::kLppd))});
     }
   return "<h2>Runs</h2>\n" + report::table({"data", "method", "seed", "run", "status", "LPPD"}, rows, 5);
 }

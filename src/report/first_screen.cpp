@@ -15,14 +15,14 @@ std::string percent(double share) {
 }
 
 std::string head(const RunFiles& run) {
-  const double failed = json_number(run.metrics, "failed_chains");
+  const std::size_t failed = run.metrics.failed_chains;
   return fmt::format(
       "<h1>{}</h1>\n<p class=\"quiet\">{} on {} · {} draws of {} chains{} · {} {} · smile {}</p>\n",
       escaped(run.config.experiment_name), escaped(run.config.training.sampler.name),
       escaped(std::filesystem::path(run.config.data.path).filename().string()),
-      grouped(json_number(run.metrics, "draws")), json_number(run.metrics, "chains"),
-      failed > 0 ? fmt::format(" ({} failed)", failed) : "", escaped(run.state.value("status", "")),
-      escaped(run.state.value("time", "").substr(0, 10)), escaped(run.state.value("version", "")));
+      grouped(double(run.metrics.draws)), run.metrics.chains,
+      failed > 0 ? fmt::format(" ({} failed)", failed) : "", escaped(run.state.status),
+      escaped(run.state.time.substr(0, 10)), escaped(run.state.version));
 }
 
 std::string tile(const std::string& what, const std::string& value, const std::string& than) {
@@ -54,8 +54,7 @@ std::string warnings(const RunFiles& run) {
     for (const auto& f : run.diagnostics["findings"])
       if (f.value("weight", "") != "note")
         notes.push_back(note(f.value("weight", ""), f.value("text", ""), f.value("advice", "")));
-  if (run.metrics.contains("warnings"))
-    for (const auto& w : run.metrics["warnings"]) notes.push_back(note("warning", w.get<std::string>(), ""));
+  for (const std::string& w : run.metrics.warnings) notes.push_back(note("warning", w, ""));
   const auto [sound, all] = sound_chains(run);
   if (notes.empty() && sound == all) return note("good", "No warnings.", "");
   std::string out, rest;

@@ -25,9 +25,8 @@ using report::RunFiles;
 
 std::string metrics_section(const RunFiles& run) {
   std::vector<std::vector<Cell>> rows;
-  for (const auto& row : run.metrics["metrics"])
-    rows.push_back({row.value("name", ""), number(json_number(row, "ensemble_initialization")),
-                    number(json_number(row, "sampling"))});
+  for (const MetricRow& row : run.metrics.metrics)
+    rows.push_back({row.name, number(row.ensemble), number(row.sampling)});
   return "<h2>Test metrics</h2>\n" + report::table({"metric", "warm-started ensemble", "sampler"}, rows) +
          "<p class=\"quiet\">LPPD is the mean log predictive density of a test row: more is better. The "
          "ensemble is the "
@@ -122,15 +121,13 @@ std::string convergence_tables(const RunFiles& run) {
 std::string timing_section(const RunFiles& run) {
   std::vector<std::vector<Cell>> rows;
   double warm = report::kNone, sampling = report::kNone;
-  if (run.progress.contains("phases"))
-    for (const auto& phase : run.progress["phases"]) {
-      const std::string name = phase.value("name", "");
-      const double seconds = json_number(phase, "seconds"), done = json_number(phase, "done");
-      if (name == "warm start") warm = seconds;
-      if (name == "sampling") sampling = seconds;
-      rows.push_back({name, number(seconds), fmt::format("{} {}", grouped(done), phase.value("unit", "")),
-                      seconds > 0 ? grouped(done / seconds) : "–"});
-    }
+  for (const PhaseTime& phase : run.phases) {
+    const auto done = double(phase.done);
+    if (phase.name == "warm start") warm = phase.seconds;
+    if (phase.name == "sampling") sampling = phase.seconds;
+    rows.push_back({phase.name, number(phase.seconds), fmt::format("{} {}", grouped(done), phase.unit),
+                    phase.seconds > 0 ? grouped(done / phase.seconds) : "–"});
+  }
   double steps = 0, gradients = 0, seconds = 0;
   for (const auto& chain : run.chains) {
     steps += json_number(chain, "steps"), seconds += json_number(chain, "seconds");

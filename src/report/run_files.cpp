@@ -46,16 +46,18 @@ RunFiles read_run_files(const fs::path& run) {
   f.path = run;
   f.config = load_config(paths.config().string());
   f.config_text = text_of(paths.config());
-  f.state = json_of(paths.state());
-  f.metrics = json_of(paths.metrics());
-  if (!f.metrics.is_object() || !f.metrics.contains("metrics"))
+  f.state = read_run_state(run).value_or(RunState{});
+  json_of(paths.metrics());  // says where it is no JSON
+  auto metrics = read_metrics(run);
+  if (!metrics)
     throw Error(paths.metrics().string(), "holds no metrics", "evaluate the run anew with smile evaluate",
                 ErrorKind::run);
+  f.metrics = std::move(*metrics);
   f.sampling = json_of(paths.sampling_metrics());
   f.members = json_of(paths.member_metrics());
   f.diagnostics = json_of(paths.diagnostics());
   f.chains = json_of(paths.chains());
-  f.progress = json_of(paths.progress());
+  if (auto progress = read_progress(run)) f.phases = std::move(progress->phases);
   f.predictions = arrays_of(paths.predictions());
   f.out_of_distribution = arrays_of(paths.out_of_distribution());
   f.data = run::read_remade(run, [&] { return load_dataset_info(paths.data()); });
@@ -73,9 +75,7 @@ std::vector<double> RunFiles::array(const std::string& wanted) const {
 }
 
 double RunFiles::metric(const std::string& wanted, Phase phase) const {
-  for (const auto& row : metrics["metrics"])
-    if (row.value("name", "") == wanted) return json_number(row, std::string(name_of(phase)).c_str());
-  return kNone;
+  return metrics.value(wanted, phase);
 }
 
 std::vector<Point> thinned(const std::vector<Point>& points) {

@@ -14,6 +14,9 @@
 #include "smile/data/dataset.hpp"
 #include "smile/evaluation/metrics.hpp"
 #include "smile/files/npy.hpp"
+#include "smile/run/metrics_file.hpp"
+#include "smile/run/progress_file.hpp"
+#include "smile/run/run_directory.hpp"
 #include "smile/targets/task_likelihood.hpp"
 
 namespace smile::report {
@@ -25,8 +28,11 @@ struct RunFiles {
   std::filesystem::path path;
   Config config;
   std::string config_text;
-  ordered_json state, metrics, sampling, members, diagnostics, chains, progress;  ///< {} where not there
-  std::vector<NamedArray> predictions, out_of_distribution;                       ///< arrays of eval/*.npz
+  RunState state;
+  MetricsFile metrics;
+  std::vector<PhaseTime> phases;                             ///< what they took
+  ordered_json sampling, members, diagnostics, chains;       ///< {} where not there
+  std::vector<NamedArray> predictions, out_of_distribution;  ///< arrays of eval/*.npz
   DatasetInfo data;
 
   bool is_regression() const { return smile::is_regression(config.task()); }

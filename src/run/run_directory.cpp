@@ -10,11 +10,11 @@
 #include <cerrno>
 #include <ctime>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
 #include "config/schema.hpp"
+#include "evaluation/json_fields.hpp"
 #include "run/json_file.hpp"
 #include "run/output_guard.hpp"
 #include "run/provenance.hpp"
@@ -23,10 +23,23 @@
 #include "smile/run/run_paths.hpp"
 
 namespace smile {
+
+template <>
+struct JsonFields<RunState> {
+  static void visit(auto& field, auto& state) {
+    field("host", state.host);
+    field("phase", state.phase);
+    field("pid", state.pid);
+    field("reason", state.reason);
+    field("status", state.status);
+    field("time", state.time);
+    field("version", state.version);
+  }
+};
+
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 std::string local_time(const char* format) {
   const std::time_t now = std::time(nullptr);
@@ -155,11 +168,12 @@ void RunDirectory::write_config(const Config& config) const {
 }
 
 void RunDirectory::write_state(const RunState& state) const {
-  const json text = {{"status", state.status},          {"phase", state.phase},
-                     {"reason", state.reason},          {"time", local_time("%Y-%m-%dT%H:%M:%S%z")},
-                     {"host", provenance::host_name()}, {"pid", ::getpid()},
-                     {"version", provenance::version()}};
-  const std::string written = text.dump(2) + "\n";
+  RunState now = state;
+  now.time = local_time("%Y-%m-%dT%H:%M:%S%z");
+  now.host = provenance::host_name();
+  now.pid = ::getpid();
+  now.version = provenance::version();
+  const std::string written = json_fields::write(now).dump(2) + "\n";
   try {
     write_file_atomically(RunPaths(path_).state(), written);
   } catch (const Error&) {
@@ -178,12 +192,11 @@ void RunDirectory::log(const std::string& line) const noexcept {
 }
 
 std::optional<RunState> read_run_state(const fs::path& path) {
-  const json text = run::read_json(RunPaths(path).state());
-  if (!text.is_object()) return std::nullopt;
-  const auto word = [&](const char* key) {
-    return text.contains(key) && text[key].is_string() ? text[key].get<std::string>() : std::string();
-  };
-  return RunState{word("status"), word("phase"), word("reason"), word("time"), word("version")};
+  const auto json = run::read_json(RunPaths(path).state());
+  if (!json.is_object()) return std::nullopt;
+  RunState state;
+  json_fields::read(json, state);
+  return state;
 }
 
 fs::path new_run_path(const Config& config) {

@@ -9,6 +9,8 @@
 
 #include "smile/config/config.hpp"
 #include "smile/ensemble/progress.hpp"
+#include "smile/named.hpp"
+#include "smile/run/metrics_file.hpp"
 
 namespace smile {
 
@@ -30,12 +32,11 @@ struct RunOptions {
 };
 
 enum class RunStatus { complete, interrupted, failed };
-
-/// One metric of the test set, for the phases that have it; NaN where a phase has not.
-struct MetricRow {
-  std::string name;     ///< "LPPD", "RMSE", "accuracy", …
-  double ensemble = 0;  ///< the warm-started networks alone (phase `ensemble_initialization`)
-  double sampling = 0;  ///< all stored draws (phase `sampling`)
+template <>
+struct Named<RunStatus> {
+  static constexpr Alternative<RunStatus> all[] = {{RunStatus::complete, "complete"},
+                                                   {RunStatus::interrupted, "interrupted"},
+                                                   {RunStatus::failed, "failed"}};
 };
 
 struct RunSummary {

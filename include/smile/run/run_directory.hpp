@@ -1,6 +1,7 @@
 /// The folder of one run: its lock, its status, its log, and where things are in it (spec 5.3).
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -15,6 +16,8 @@ struct RunState {
   std::string phase;                    ///< "warm start", "sampling", "evaluation"; where it is or ended
   std::string reason;                   ///< of an interruption or failure
   std::string time = {}, version = {};  ///< when it was written, and by which smile; set where it is read
+  std::string host = {};                ///< where, and
+  std::int64_t pid = 0;                 ///< by which process; set where it is read
 };
 
 /// A run directory that this process holds. Two processes on one directory: the second is refused. The lock

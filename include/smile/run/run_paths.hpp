@@ -66,6 +66,29 @@ class RunPaths {
   std::filesystem::path run_;
 };
 
+/// The pooled tables of a sweep, in the folder of its runs.
+class SweepPaths {
+ public:
+  explicit SweepPaths(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  std::filesystem::path csv() const { return folder_ / "sweep.csv"; }
+  std::filesystem::path json() const { return folder_ / "sweep.json"; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// What a benchmark on analytical densities leaves in its folder, beside its figures.
+class AnalyticPaths {
+ public:
+  explicit AnalyticPaths(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  std::filesystem::path table() const { return folder_ / "table.txt"; }
+  std::filesystem::path points() const { return folder_ / "points.csv"; }     ///< a row a grid point
+  std::filesystem::path results() const { return folder_ / "results.json"; }  ///< all of it
+
+ private:
+  std::filesystem::path folder_;
+};
+
 /// Names below which an unfinished configuration or state lies in a folder that is not a run yet.
 bool is_left_of_a_new_run(const std::filesystem::path& name);
 

@@ -16,14 +16,8 @@ RunFiles run(const std::string& sampler, std::uint64_t seed, double lppd, double
   f.config.rng = seed;
   f.config.training.sampler.name = sampler;
   f.config.training.sampler.step.step_size = step_size;
-  f.metrics["metrics"] = ordered_json::array();
-  const auto put = [&](const char* name, ordered_json ensemble, double sampling) {
-    f.metrics["metrics"].push_back(
-        {{"name", name}, {"ensemble_initialization", ensemble}, {"sampling", sampling}});
-  };
-  put("LPPD", -0.1, lppd);
-  put("RMSE", nullptr, rmse);
-  put("coverage of 90 % intervals", nullptr, 0.8 + 0.1 * rmse);
+  f.metrics.metrics = {
+      {"LPPD", -0.1, lppd}, {"RMSE", kNone, rmse}, {"coverage of 90 % intervals", kNone, 0.8 + 0.1 * rmse}};
   return f;
 }
 

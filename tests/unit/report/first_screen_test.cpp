@@ -9,11 +9,9 @@ namespace {
 RunFiles run_of(const std::string& task) {
   RunFiles run;
   run.config.data.task = parse_name<Task>(task).value();
-  const auto row = [](const char* name, double value) {
-    return ordered_json{{"name", name}, {"ensemble_initialization", value - 0.1}, {"sampling", value}};
-  };
-  run.metrics["metrics"] = {row("LPPD", -2.5), row("perplexity", 12.2), row("RMSE", 0.25),
-                            row("accuracy", 0.375), row("ECE", 0.0625)};
+  const auto row = [](const char* name, double value) { return MetricRow{name, value - 0.1, value}; };
+  run.metrics.metrics = {row("LPPD", -2.5), row("perplexity", 12.2), row("RMSE", 0.25),
+                         row("accuracy", 0.375), row("ECE", 0.0625)};
   return run;
 }
 
