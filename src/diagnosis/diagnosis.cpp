@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "diagnosis/chain_report.hpp"
 #include "diagnosis/energy_windows.hpp"
 #include "diagnosis/evidence.hpp"
 #include "ensemble/checkpoint.hpp"
@@ -43,7 +42,7 @@ RunEvidence evidence_of(const RunFacts& facts) {
     // Then nothing is said per row.
   }
   run.diagnostics = run::read_json(paths.diagnostics());
-  run.chains = run::read_json(paths.chains());
+  run.chains = read_chains(facts.path);
   run.metrics = read_metrics(facts.path);
   run.sampling = run::read_json(paths.sampling_metrics());
   return run;
@@ -67,11 +66,8 @@ ChainEvidence chain_of(const RunEvidence& run, std::uint32_t number) {
 std::vector<ChainEvidence> chains_of(const RunEvidence& run) {
   std::vector<ChainEvidence> chains;
   for (std::uint32_t i = 0; i < std::uint32_t(run.sampler.n_chains); ++i) chains.push_back(chain_of(run, i));
-  if (run.chains.is_array())
-    for (const json& row : run.chains)
-      if (const auto i = std::size_t(row.value("chain", 0)); i < chains.size())
-        chains[i].score = {row.value("draws_evaluated", std::size_t{0}), json_number(row, "test_lppd"),
-                           json_number(row, "test_rmse"), json_number(row, "start_test_lppd")};
+  for (const ChainReport& report : run.chains)
+    if (report.chain < chains.size()) chains[report.chain].score = report.score;
   // Astray is a chain by comparison with the others.
   std::vector<ChainRecord> records;
   experiment::ChainScores scores;

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "diagnosis/chain_report.hpp"
 #include "evaluation/json_number.hpp"
 #include "smile/config/config.hpp"
+#include "smile/diagnosis/chains_file.hpp"
 #include "smile/diagnosis/diagnosis.hpp"
 #include "smile/run/metrics_file.hpp"
 
@@ -25,7 +25,8 @@ struct RunEvidence {
   experiment::TrainingRows rows;
   double nothing_learned = ChainDiagnosis::kNone;  ///< log-likelihood of a test point without a network
   std::optional<MetricsFile> metrics;
-  nlohmann::json diagnostics, chains, sampling;
+  std::vector<ChainReport> chains;
+  nlohmann::json diagnostics, sampling;
 
   bool chooses_step() const { return sampler.turns(); }
   /// What makes steps smaller, or larger.

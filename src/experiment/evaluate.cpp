@@ -7,12 +7,12 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "diagnosis/chain_report.hpp"
 #include "ensemble/parallel.hpp"
 #include "experiment/draws.hpp"
 #include "experiment/log_densities.hpp"
 #include "experiment/phase_progress.hpp"
 #include "experiment/task_accumulator.hpp"
+#include "smile/diagnosis/chains_file.hpp"
 #include "smile/diagnosis/diagnosis.hpp"
 #include "smile/evaluation/diagnostics.hpp"
 #include "smile/evaluation/json.hpp"
@@ -488,7 +488,9 @@ bool evaluate(const Experiment& e, const RunDirectory& directory, const RunOptio
         fmt::format("chain {} is incomplete ({} of {} steps)", record.chain, record.step,
                     record.total_steps > 0 ? record.total_steps : plan.warmup_steps + plan.sampling_steps));
   }
-  write_file_atomically(evaluation.paths().chains(), chains_json(records, scores));
+  std::vector<ChainReport> reports;
+  for (std::size_t i = 0; i < records.size(); ++i) reports.push_back(report_of(records[i], scores[i]));
+  write_chains(directory.path(), reports);
   summary.metrics = evaluation.table.rows;
   write_summary(evaluation, summary);  // which the diagnosis reads
   const RunDiagnosis diagnosis = write_diagnosis(evaluation);

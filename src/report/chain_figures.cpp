@@ -13,17 +13,17 @@ namespace smile::report {
 namespace {
 
 /// Chains that the diagnosis does not call sound are drawn so that they stand out.
-std::string style_of(const RunFiles& run, int chain) {
+std::string style_of(const RunFiles& run, std::uint32_t chain) {
   if (run.diagnostics.contains("chains"))
     for (const auto& d : run.diagnostics["chains"])
-      if (d.value("chain", -1) == chain)
+      if (d.value("chain", std::int64_t{-1}) == std::int64_t(chain))
         return d.value("verdict", "").starts_with("sound") ? "many" : "many odd";
   return "many";
 }
 
 bool has_odd(const RunFiles& run) {
   return std::any_of(run.chains.begin(), run.chains.end(),
-                     [&](const auto& chain) { return style_of(run, chain.value("chain", 0)) != "many"; });
+                     [&](const ChainReport& chain) { return style_of(run, chain.chain) != "many"; });
 }
 
 Key key_of_chains(const RunFiles& run) {
@@ -33,7 +33,7 @@ Key key_of_chains(const RunFiles& run) {
 }
 
 double warmup_steps(const RunFiles& run) {
-  return run.chains.empty() ? kNone : json_number(run.chains.front(), "warmup_steps");
+  return run.chains.empty() ? kNone : double(run.chains.front().warmup_steps);
 }
 
 void mark_warmup(Plot& plot, Key& key, const RunFiles& run) {
@@ -47,12 +47,12 @@ void mark_warmup(Plot& plot, Key& key, const RunFiles& run) {
 std::string lines(const RunFiles& run, double WindowRow::*column, const char* heading, AxisOptions axis,
                   const std::string& caption) {
   Plot plot({"step"}, std::move(axis));
-  for (const auto& chain : run.chains) {
-    const auto number = chain.value("chain", 0u);
+  for (const ChainReport& chain : run.chains) {
+    const auto number = chain.chain;
     std::vector<Point> points;
     for (const WindowRow& row : read_rows<WindowRow>(monitor_path(run.path, number)))
       points.push_back({double(row.step), row.*column});
-    plot.line(thinned(points), style_of(run, int(number)), fmt::format("chain {}", number));
+    plot.line(thinned(points), style_of(run, number), fmt::format("chain {}", number));
   }
   if (!plot.has_content()) return {};
   Key key = key_of_chains(run);
@@ -64,12 +64,12 @@ std::string step_sizes(const RunFiles& run) {
   const auto& sampler = run.config.training.sampler;
   const bool energy_rule = sampler.follows_energy();
   Plot plot({"step"}, {"step size", Scale::log});
-  for (const auto& chain : run.chains) {
-    const auto number = chain.value("chain", 0u);
+  for (const ChainReport& chain : run.chains) {
+    const auto number = chain.chain;
     std::vector<Point> points;
     for (const StepRow& row : read_rows<StepRow>(trace_path(run.path, number)))
       points.push_back({double(row.step), row.step_size});
-    plot.line(thinned(points), style_of(run, int(number)), fmt::format("chain {}", number));
+    plot.line(thinned(points), style_of(run, number), fmt::format("chain {}", number));
   }
   if (!plot.has_content()) return {};
   Key key = key_of_chains(run);
@@ -89,9 +89,9 @@ std::string step_sizes(const RunFiles& run) {
 /// Refused steps of all chains in windows of 1,000 steps, against κ.
 std::string reset_frequency(const RunFiles& run) {
   std::map<double, std::pair<double, double>> windows;  // end → refused, steps
-  for (const auto& chain : run.chains) {
+  for (const ChainReport& chain : run.chains) {
     double before = 0;
-    for (const WindowRow& row : read_rows<WindowRow>(monitor_path(run.path, chain.value("chain", 0u)))) {
+    for (const WindowRow& row : read_rows<WindowRow>(monitor_path(run.path, chain.chain))) {
       auto& [refused, steps] = windows[double(row.step)];
       refused += double(row.refused);
       steps += double(row.step) - before;
@@ -127,26 +127,25 @@ double log_gamma_density(double x, double k, double scale) {
 std::string energy_errors(const RunFiles& run) {
   std::vector<std::pair<double, double>> fits;
   double low = std::numeric_limits<double>::infinity(), high = -low, width = 0.1, total = 0, distance = 0;
-  for (const auto& chain : run.chains) {
-    const auto& energy = chain["energy_error"];
-    if (energy["counts"].empty()) continue;
-    width = json_number(energy, "log10_bin_width");
-    low = std::min(low, json_number(energy, "log10_first_edge"));
-    high = std::max(high, json_number(energy, "log10_first_edge") + double(energy["counts"].size()) * width);
-    const double k = json_number(energy, "gamma_shape"), scale = json_number(energy, "gamma_scale");
-    if (k > 0 && scale > 0)
-      fits.emplace_back(k, scale), distance += json_number(energy, "kolmogorov_distance");
+  for (const ChainReport& chain : run.chains) {
+    const EnergyReport& energy = chain.energy;
+    if (energy.counts.empty()) continue;
+    width = energy.log10_bin_width;
+    low = std::min(low, energy.log10_first_edge);
+    high = std::max(high, energy.log10_first_edge + double(energy.counts.size()) * width);
+    const double k = energy.gamma_shape, scale = energy.gamma_scale;
+    if (k > 0 && scale > 0) fits.emplace_back(k, scale), distance += energy.kolmogorov_distance;
   }
   if (!(low < high)) return {};
   std::vector<Point> bars(std::size_t(std::lround((high - low) / width)));
   for (std::size_t i = 0; i < bars.size(); ++i) bars[i].x = low + double(i) * width;
-  for (const auto& chain : run.chains) {
-    const auto& energy = chain["energy_error"];
-    if (energy["counts"].empty()) continue;
-    const auto first = std::size_t(std::lround((json_number(energy, "log10_first_edge") - low) / width));
-    for (std::size_t i = 0; i < energy["counts"].size(); ++i) {
-      bars[first + i].y += json_number(energy["counts"][i]);
-      total += json_number(energy["counts"][i]);
+  for (const ChainReport& chain : run.chains) {
+    const EnergyReport& energy = chain.energy;
+    if (energy.counts.empty()) continue;
+    const auto first = std::size_t(std::lround((energy.log10_first_edge - low) / width));
+    for (std::size_t i = 0; i < energy.counts.size(); ++i) {
+      bars[first + i].y += double(energy.counts[i]);
+      total += double(energy.counts[i]);
     }
   }
   for (auto& bar : bars) bar.y /= total * width;

@@ -59,22 +59,18 @@ std::string verdicts(const RunFiles& run) {
 
 std::string chain_numbers(const RunFiles& run) {
   std::vector<std::vector<Cell>> rows;
-  for (const auto& chain : run.chains) {
-    const auto &warm = chain["warmup"], &samp = chain["sampling"];
+  for (const ChainReport& chain : run.chains) {
     std::string causes;
-    for (const auto& [cause, count] : samp["refused_by_cause"].items())
-      causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", cause, count.get<std::uint64_t>());
-    rows.push_back(
-        {std::to_string(chain.value("chain", 0)), number(json_number(chain, "test_lppd")),
-         number(json_number(chain, "test_rmse")), number(json_number(chain, "training_log_likelihood")),
-         number(json_number(chain, "position_norm2_per_dim")), number(json_number(chain, "step_size_first")),
-         number(json_number(chain, "step_size_after_warmup")), number(json_number(chain, "step_size_last")),
-         number(100 * json_number(warm, "refusal_frequency")),
-         number(100 * json_number(samp, "refusal_frequency")), causes.empty() ? "–" : causes,
-         number(json_number(chain["energy_error"], "gamma_shape")),
-         number(json_number(chain["energy_error"], "gamma_scale")),
-         number(json_number(chain["energy_error"], "kolmogorov_distance")),
-         number(json_number(samp, "gradient_rms")), number(json_number(samp, "mean_turn_angle"))});
+    for (const auto& [cause, count] : chain.sampling.refused_by_cause)
+      causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", cause, count);
+    rows.push_back({std::to_string(chain.chain), number(chain.score.lppd), number(chain.score.rmse),
+                    number(chain.training_log_likelihood), number(chain.position_norm2_per_dim),
+                    number(chain.step_size_first), number(chain.step_size_after_warmup),
+                    number(chain.step_size_last), number(100 * chain.warmup.refusal_frequency),
+                    number(100 * chain.sampling.refusal_frequency), causes.empty() ? "–" : causes,
+                    number(chain.energy.gamma_shape), number(chain.energy.gamma_scale),
+                    number(chain.energy.kolmogorov_distance), number(chain.sampling.gradient_rms),
+                    number(chain.sampling.mean_turn_angle)});
   }
   return report::table(
       {"chain", "LPPD", "RMSE", "train log-lik.", "|θ|²/d", "ε first", "ε warm-up end", "ε last",
@@ -129,9 +125,9 @@ std::string timing_section(const RunFiles& run) {
                     phase.seconds > 0 ? grouped(done / phase.seconds) : "–"});
   }
   double steps = 0, gradients = 0, seconds = 0;
-  for (const auto& chain : run.chains) {
-    steps += json_number(chain, "steps"), seconds += json_number(chain, "seconds");
-    gradients += json_number(chain, "gradients_per_second") * json_number(chain, "seconds");
+  for (const ChainReport& chain : run.chains) {
+    steps += double(chain.steps), seconds += chain.seconds;
+    gradients += chain.gradients_per_second * chain.seconds;
   }
   std::string out;
   if (!rows.empty()) out = report::table({"phase", "seconds", "work", "per second"}, rows);

@@ -56,7 +56,8 @@ RunFiles read_run_files(const fs::path& run) {
   f.sampling = json_of(paths.sampling_metrics());
   f.members = json_of(paths.member_metrics());
   f.diagnostics = json_of(paths.diagnostics());
-  f.chains = json_of(paths.chains());
+  json_of(paths.chains());
+  f.chains = read_chains(run);
   if (auto progress = read_progress(run)) f.phases = std::move(progress->phases);
   f.predictions = arrays_of(paths.predictions());
   f.out_of_distribution = arrays_of(paths.out_of_distribution());

@@ -12,6 +12,7 @@
 #include "report/plot.hpp"
 #include "smile/config/config.hpp"
 #include "smile/data/dataset.hpp"
+#include "smile/diagnosis/chains_file.hpp"
 #include "smile/evaluation/metrics.hpp"
 #include "smile/files/npy.hpp"
 #include "smile/run/metrics_file.hpp"
@@ -30,8 +31,9 @@ struct RunFiles {
   std::string config_text;
   RunState state;
   MetricsFile metrics;
-  std::vector<PhaseTime> phases;                             ///< what they took
-  ordered_json sampling, members, diagnostics, chains;       ///< {} where not there
+  std::vector<PhaseTime> phases;  ///< what they took
+  std::vector<ChainReport> chains;
+  ordered_json sampling, members, diagnostics;               ///< {} where not there
   std::vector<NamedArray> predictions, out_of_distribution;  ///< arrays of eval/*.npz
   DatasetInfo data;
 

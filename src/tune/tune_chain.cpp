@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "diagnosis/chain_report.hpp"
 #include "evaluation/row_predictive.hpp"
+#include "smile/diagnosis/chain_report.hpp"
 
 namespace smile::experiment {
 namespace {

@@ -1,9 +1,13 @@
-#include "diagnosis/chain_report.hpp"
+#include "smile/diagnosis/chain_report.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+
+#include "smile/diagnosis/chains_file.hpp"
+#include "smile/run/run_paths.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace smile::experiment {
 namespace {
@@ -69,6 +73,42 @@ TEST(ChainReport, WhatNothingLearnedMeansDependsOnTheTask) {
   info.text = TextInfo{{"a", "b"}, 10, 0, 200, 200, 220, 220, 240};
   EXPECT_EQ(training_rows_of(info, true).count, 20u);
   EXPECT_NEAR(training_rows_of(info, true).nothing_learned, -10 * std::log(2.0), 1e-12);
+}
+
+TEST(ChainsFile, IsReadAsItWasWritten) {
+  test::TemporaryFolder folder;
+  std::filesystem::create_directories(RunPaths(folder.path()).evaluation());
+  EXPECT_TRUE(read_chains(folder.path()).empty());
+  ChainRecord record;
+  record.chain = 3;
+  record.status = ChainStatus::failed;
+  record.reason = "the disk is full";
+  record.step = 40;
+  record.dimension = 2;
+  record.tuned = {{"length", 0.5}};
+  record.findings = {"it stood still"};
+  record.monitor.sampling.steps = 4;
+  record.monitor.sampling.refusals[0] = 3, record.monitor.sampling.refusals[1] = 1;
+  record.monitor.energy.counts[5] = 7;
+  const ChainReport written = report_of(record, {10, -0.5, kNan, -0.75});
+  EXPECT_EQ(written.sampling.refusal_frequency, 0.25);
+  write_chains(folder.path(), std::vector{written});
+  const auto chains = read_chains(folder.path());
+  ASSERT_EQ(chains.size(), 1u);
+  const ChainReport& read = chains[0];
+  EXPECT_EQ(read.chain, 3u);
+  EXPECT_EQ(read.status, "failed");
+  EXPECT_EQ(read.reason, record.reason);
+  EXPECT_EQ(read.steps, 40u);
+  EXPECT_EQ(read.score.draws, 10u);
+  EXPECT_EQ(read.score.lppd, -0.5);
+  EXPECT_TRUE(std::isnan(read.score.rmse));
+  EXPECT_EQ(read.score.start_lppd, -0.75);
+  EXPECT_EQ(read.sampling.refused_by_cause, written.sampling.refused_by_cause);
+  EXPECT_EQ(read.energy.counts, std::vector<std::uint64_t>{7});
+  EXPECT_EQ(read.energy.log10_first_edge, written.energy.log10_first_edge);
+  EXPECT_EQ(read.tuned, record.tuned);
+  EXPECT_EQ(read.findings, record.findings);
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
-/// The chains one by one: what the ensemble's metrics would hide.
+/// The chains one by one: what the ensemble's metrics would hide, and which chains have gone astray.
 #pragma once
 
 #include <cstddef>
 #include <limits>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "smile/data/dataset.hpp"
@@ -51,8 +50,5 @@ struct AstrayChains {
 };
 AstrayChains find_astray(std::span<const ChainRecord> records, std::span<const ChainScore> scores,
                          const TrainingRows& rows);
-
-/// eval/chains.json
-std::string chains_json(std::span<const ChainRecord> records, std::span<const ChainScore> scores);
 
 }  // namespace smile::experiment
