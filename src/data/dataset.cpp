@@ -312,6 +312,16 @@ Dataset assemble_dataset(const Table& table, const DatasetOptions& options) {
 Dataset load_dataset(const std::filesystem::path& path, TableOptions table, const DatasetOptions& options) {
   if (is_classification(options.task))
     table.categorical.push_back(options.target_column.empty() ? "-1" : options.target_column);
+  // What is neither a feature nor the target may hold anything.
+  if (!options.features.empty())
+    table.choose_read = [&](const std::vector<std::string>& names, bool) {
+      std::vector<bool> read(names.size(), false);
+      for (const std::string& name : options.features)
+        read[column_index(name, names, "data.features")] = true;
+      read[column_index(options.target_column.empty() ? "-1" : options.target_column, names,
+                        "data.target_column")] = true;
+      return read;
+    };
   return assemble_dataset(read_table(path, table), options);
 }
 

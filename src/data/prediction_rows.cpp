@@ -106,11 +106,15 @@ struct PredictionReader::State {
       for (std::size_t k = 0; k < info.inputs(); ++k)
         words[columns.features[k]] = !info.feature_categories[k].empty();
       if (columns.has_target && info.labels.classes() > 0) words[columns.target] = true;
-      for (const std::size_t column : columns.ignored) {
-        words[column] = true;  // whatever it holds
-        ignored.push_back(names[column]);
-      }
+      for (const std::size_t column : columns.ignored) ignored.push_back(names[column]);
       return words;
+    };
+    options.choose_read = [this](const std::vector<std::string>& names, bool has_header) {
+      const Columns columns = find_columns(names, has_header, info, source);
+      std::vector<bool> read(names.size(), false);
+      for (const std::size_t column : columns.features) read[column] = true;
+      if (columns.has_target) read[columns.target] = true;
+      return read;
     };
     return options;
   }

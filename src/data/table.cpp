@@ -69,6 +69,8 @@ class NpySource final : public TableBlocks::Source {
     for (std::size_t j = 0; j < columns(); ++j) names_.push_back("column" + std::to_string(j + 1));
     for (const std::string& name : options_.categorical) column_index(name, names_, source_);
     if (options_.choose_categorical) options_.choose_categorical(names_, false);
+    read_.assign(columns(), true);
+    if (options_.choose_read) read_ = options_.choose_read(names_, false);
   }
 
   bool next(std::size_t rows, Table& block) override {
@@ -118,6 +120,7 @@ class NpySource final : public TableBlocks::Source {
       bool dropped = false;
       for (std::size_t j = 0; j < columns(); ++j) {
         const double value = values[i * columns() + j];
+        if (!read_[j]) continue;
         if (std::isinf(value))
           throw Error(location(source_, line, j + 1), "the value is not finite",
                       "correct it or remove the row");
@@ -145,6 +148,7 @@ class NpySource final : public TableBlocks::Source {
   data::NpyHeader header_;
   std::string pending_;  // data read together with the header
   std::vector<std::string> names_;
+  std::vector<bool> read_;  // by column
   std::size_t next_row_ = 0, kept_ = 0;
 };
 

@@ -39,6 +39,8 @@ void TableBuilder::start(const std::vector<std::string>& fields) {
     categorical_[column_index(name, table_.column_names, table_.source + ": categorical")] = true;
   if (options_.choose_categorical)
     categorical_ = options_.choose_categorical(table_.column_names, table_.has_header);
+  read_.assign(table_.columns, true);
+  if (options_.choose_read) read_ = options_.choose_read(table_.column_names, table_.has_header);
 }
 
 void TableBuilder::add(std::size_t line, const std::vector<std::string>& fields) {
@@ -95,7 +97,9 @@ void TableBuilder::add_row(std::size_t line, const std::vector<std::string>& fie
   std::size_t missing_fields = 0;
   for (std::size_t j = 0; j < fields.size(); ++j) {
     ParsedField parsed{FieldKind::number, 0};  // a word's code follows when the row is known to stay
-    if (categorical_[j]) {
+    if (!read_[j]) {
+      parsed.value = std::numeric_limits<double>::quiet_NaN();
+    } else if (categorical_[j]) {
       if (is_missing(trimmed(fields[j]), true)) parsed.kind = FieldKind::missing;
     } else {
       parsed = parse_field(fields[j], options_.decimal_comma);

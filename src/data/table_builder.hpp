@@ -43,8 +43,8 @@ class TableBuilder {
   char delimiter_ = '\0';
   Table table_;
   bool started_ = false, first_row_ = true;
-  std::size_t taken_ = 0, dropped_ = 0;  ///< rows taken; rows left out, all tables together
-  std::vector<bool> categorical_;        ///< by column
+  std::size_t taken_ = 0, dropped_ = 0;   ///< rows taken; rows left out, all tables together
+  std::vector<bool> categorical_, read_;  ///< by column
   std::vector<std::map<std::string, double>>
       words_;  ///< by column: codes in order of appearance until finish()
   std::vector<OddRecord> odd_records_;

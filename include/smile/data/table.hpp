@@ -58,6 +58,9 @@ struct TableOptions {
   /// @param names  of the columns   @param has_header  whether they come from the file
   std::function<std::vector<bool>(const std::vector<std::string>& names, bool has_header)>
       choose_categorical = {};
+  /// Where set, decides which columns are looked at, likewise: whatever the others hold is no matter, and
+  /// their values are NaN.
+  std::function<std::vector<bool>(const std::vector<std::string>& names, bool has_header)> choose_read = {};
 };
 
 struct Table {

@@ -224,6 +224,31 @@ TEST(Dataset, labels_that_are_no_classes_are_errors) {
             std::string::npos);
 }
 
+// Identifiers, remarks, half-empty columns: what is neither a feature nor the target may hold anything.
+TEST(Dataset, only_features_and_the_target_are_read) {
+  const TemporaryFolder folder;
+  std::string text = "id,age,remark,half,y\n";
+  for (int i = 0; i < 40; ++i)
+    text += "p" + std::to_string(i) + "," + std::to_string(20 + i % 7) + ",\"a, \"\"b\"\" 1e999\"," +
+            (i % 2 ? "" : "3") + "," + std::to_string(i % 5) + "\n";
+  const auto file = folder.write("t.csv", text);
+  for (const MissingPolicy missing : {MissingPolicy::error, MissingPolicy::drop, MissingPolicy::mean}) {
+    const Dataset d =
+        load_dataset(file, {.missing = missing}, {.task = Task::regression, .features = {"age"}});
+    EXPECT_EQ(d.train.rows + d.valid.rows + d.test.rows, 40u);
+    EXPECT_TRUE(d.warnings.empty()) << d.warnings.front();
+    const PredictionRows again = load_prediction_rows(file, {.missing = missing}, d.info);
+    EXPECT_EQ(again.rows, 40u);
+    EXPECT_EQ(again.dropped, 0u);
+  }
+  EXPECT_NE(error_of([&] {
+              load_dataset(file, {}, {.task = Task::regression, .features = {"agee"}});
+            }).find("there is no column"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { load_dataset(file, {}, {.task = Task::regression}); }).find("is not a number"),
+            std::string::npos);
+}
+
 // Networks compute in single precision, on shuffled parts: what does not fit is named where it stands in the
 // file.
 TEST(Dataset, values_beyond_single_precision_are_named_by_their_line) {
