@@ -12,10 +12,10 @@
 
 #include "benchmark/analytic_ledger.hpp"
 #include "benchmark/analytic_outcome.hpp"
-#include "ensemble/parallel.hpp"
 #include "experiment/phase_progress.hpp"
 #include "run/output_guard.hpp"
 #include "smile/ensemble/lane_chains.hpp"
+#include "smile/ensemble/parallel.hpp"
 #include "smile/error.hpp"
 #include "smile/files/npy.hpp"
 #include "smile/instruction_set.hpp"

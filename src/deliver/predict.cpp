@@ -8,7 +8,6 @@
 
 #include "deliver/prediction_source.hpp"
 #include "deliver/prediction_writer.hpp"
-#include "ensemble/parallel.hpp"
 #include "evaluation/argmax.hpp"
 #include "evaluation/row_predictive.hpp"
 #include "experiment/phase_progress.hpp"
@@ -17,6 +16,7 @@
 #include "run/output_guard.hpp"
 #include "smile/config/options.hpp"
 #include "smile/deliver/predict.hpp"
+#include "smile/ensemble/parallel.hpp"
 #include "smile/error.hpp"
 #include "smile/evaluation/classification.hpp"
 #include "smile/evaluation/metrics.hpp"

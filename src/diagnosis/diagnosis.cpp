@@ -7,11 +7,11 @@
 
 #include "diagnosis/energy_windows.hpp"
 #include "diagnosis/evidence.hpp"
-#include "ensemble/checkpoint.hpp"
 #include "run/json_file.hpp"
 #include "smile/adaptation/energy_tuner.hpp"
 #include "smile/config/config.hpp"
 #include "smile/data/dataset.hpp"
+#include "smile/ensemble/checkpoint.hpp"
 #include "smile/ensemble/draw_check.hpp"
 #include "smile/error.hpp"
 #include "smile/run/run_access.hpp"

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "ensemble/checkpoint.hpp"
 #include "ensemble/text_appender.hpp"
+#include "smile/ensemble/checkpoint.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
 #include "smile/files/draws.hpp"
 

@@ -1,4 +1,4 @@
-#include "ensemble/checkpoint.hpp"
+#include "smile/ensemble/checkpoint.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "ensemble/chain_runner.hpp"
-#include "ensemble/parallel.hpp"
+#include "smile/ensemble/parallel.hpp"
 
 namespace smile {
 namespace {

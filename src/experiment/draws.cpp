@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "ensemble/checkpoint.hpp"
-#include "ensemble/parallel.hpp"
 #include "run/remade.hpp"
+#include "smile/ensemble/checkpoint.hpp"
 #include "smile/ensemble/draw_check.hpp"
+#include "smile/ensemble/parallel.hpp"
 #include "smile/error.hpp"
 #include "smile/network/fcn_network.hpp"
 

@@ -7,13 +7,13 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "ensemble/parallel.hpp"
 #include "experiment/draws.hpp"
 #include "experiment/log_densities.hpp"
 #include "experiment/phase_progress.hpp"
 #include "experiment/task_accumulator.hpp"
 #include "smile/diagnosis/chains_file.hpp"
 #include "smile/diagnosis/diagnosis.hpp"
+#include "smile/ensemble/parallel.hpp"
 #include "smile/evaluation/diagnostics.hpp"
 #include "smile/evaluation/json.hpp"
 #include "smile/evaluation/metrics.hpp"

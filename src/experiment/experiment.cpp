@@ -6,9 +6,9 @@
 #include <cmath>
 #include <optional>
 
-#include "ensemble/parallel.hpp"
 #include "experiment/network_data.hpp"
 #include "smile/config/options.hpp"
+#include "smile/ensemble/parallel.hpp"
 #include "smile/error.hpp"
 #include "smile/network/fcn_network.hpp"
 #include "smile/targets/batch_order.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ensemble/parallel.hpp"
+#include "smile/ensemble/parallel.hpp"
 
 namespace smile::experiment {
 

@@ -8,13 +8,13 @@
 #include <mutex>
 #include <numeric>
 
-#include "ensemble/parallel.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/phase_progress.hpp"
 #include "run/json_file.hpp"
 #include "run/remade.hpp"
 #include "smile/config/options.hpp"
 #include "smile/ensemble/draw_check.hpp"
+#include "smile/ensemble/parallel.hpp"
 #include "smile/error.hpp"
 #include "smile/files/atomic_file.hpp"
 #include "smile/files/npy.hpp"

@@ -12,13 +12,13 @@
 #include <utility>
 
 #include "deliver/export_draws.hpp"
-#include "ensemble/parallel.hpp"
 #include "evaluation/row_predictive.hpp"
 #include "experiment/draws.hpp"
 #include "netcdf/netcdf_file.hpp"
 #include "run/provenance.hpp"
 #include "smile/config/options.hpp"
 #include "smile/ensemble/chain_files.hpp"
+#include "smile/ensemble/parallel.hpp"
 #include "smile/error.hpp"
 
 namespace smile {

@@ -9,10 +9,10 @@
 #include <limits>
 #include <sstream>
 
-#include "ensemble/parallel.hpp"
 #include "experiment/experiment.hpp"
 #include "smile/config/options.hpp"
 #include "smile/config/sampler_factory.hpp"
+#include "smile/ensemble/parallel.hpp"
 #include "smile/error.hpp"
 #include "smile/files/atomic_file.hpp"
 #include "smile/run/epoch_rows.hpp"

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "ensemble/checkpoint.hpp"
 #include "run/provenance.hpp"
 #include "smile/data/dataset.hpp"
+#include "smile/ensemble/checkpoint.hpp"
 #include "smile/ensemble/draw_check.hpp"
 #include "smile/files/npy.hpp"
 #include "support/temporary_folder.hpp"

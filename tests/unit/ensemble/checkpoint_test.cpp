@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "ensemble/checkpoint.hpp"
+#include "smile/ensemble/checkpoint.hpp"
 #include "smile/error.hpp"
 #include "toy.hpp"
 

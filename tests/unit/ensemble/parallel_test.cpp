@@ -1,4 +1,4 @@
-#include "ensemble/parallel.hpp"
+#include "smile/ensemble/parallel.hpp"
 
 #include <gtest/gtest.h>
 

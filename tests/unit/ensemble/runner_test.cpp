@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "ensemble/checkpoint.hpp"
+#include "smile/ensemble/checkpoint.hpp"
 #include "smile/ensemble/stream_normals.hpp"
 #include "smile/error.hpp"
 #include "smile/files/npy.hpp"

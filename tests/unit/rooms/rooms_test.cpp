@@ -1,4 +1,5 @@
-// A room includes only rooms above it, in the order that CONTRIBUTING.md states; its exceptions are stated there, too.
+// A room includes only rooms above it, in the order that CONTRIBUTING.md states; its exceptions are stated
+// there, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,6 +46,7 @@ std::string room_of(const std::string& path) {
 
 struct Include {
   std::string file, from, to, what;
+  bool is_private;  ///< a header under src/
 };
 
 std::vector<Include> includes(const std::set<std::string>& rooms) {
@@ -55,11 +57,13 @@ std::vector<Include> includes(const std::set<std::string>& rooms) {
       const std::string ending = entry.path().extension().string();
       if (ending != ".cpp" && ending != ".hpp") continue;
       const std::string text = text_of(entry.path()), name = fs::relative(entry.path(), base).string();
-      for (auto at = std::sregex_iterator(text.begin(), text.end(), line); at != std::sregex_iterator(); ++at) {
+      for (auto at = std::sregex_iterator(text.begin(), text.end(), line); at != std::sregex_iterator();
+           ++at) {
         std::string what = (*at)[1];
-        if (what.starts_with("smile/")) what = what.substr(6);
+        const bool is_private = !what.starts_with("smile/");
+        if (!is_private) what = what.substr(6);
         const std::string to = room_of(what);
-        if (rooms.contains(to)) list.push_back({name, room_of(name), to, what});
+        if (rooms.contains(to)) list.push_back({name, room_of(name), to, what, is_private});
       }
     }
   return list;
@@ -92,6 +96,33 @@ TEST(Rooms, IncludeOnlyRoomsAboveThem) {
   }
   EXPECT_GT(seen, 500u);
   EXPECT_GT(used, 0u) << "the stated exception is none";
+}
+
+/// The paths, without ending, of the list that begins with `opening` and ends with a full stop.
+std::set<std::string> listed_headers(const std::string& opening) {
+  const std::string text = text_of(kRoot / "CONTRIBUTING.md");
+  const auto begin = text.find(opening);
+  EXPECT_NE(begin, std::string::npos) << opening;
+  if (begin == std::string::npos) return {};
+  const std::string list = text.substr(begin, text.find('.', begin) - begin);
+  std::set<std::string> headers;
+  const std::regex path("[a-z0-9_]+(/[a-z0-9_-]+)+");
+  for (auto at = std::sregex_iterator(list.begin(), list.end(), path); at != std::sregex_iterator(); ++at)
+    headers.insert(at->str());
+  return headers;
+}
+
+TEST(Rooms, KeepTheirPrivateHeaders) {
+  const auto order = listed("rooms in the order ");
+  const auto stated = listed_headers("Private headers that other rooms include");
+  std::set<std::string> used;
+  for (const Include& include : includes({order.begin(), order.end()})) {
+    if (include.from == include.to || !include.is_private) continue;
+    const std::string header = fs::path(include.what).replace_extension().string();
+    EXPECT_TRUE(stated.contains(header)) << include.file << " includes the private header " << include.what;
+    used.insert(header);
+  }
+  EXPECT_EQ(used, stated) << "a header is stated that no other room includes";
 }
 
 TEST(Rooms, TheCoreKnowsNothingOfLibTorch) {
