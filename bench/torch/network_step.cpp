@@ -74,7 +74,7 @@ Problem problem_of(const std::string& name, bool on_device) {
   Problem p;
   p.name = name;
   Config& c = p.config;
-  c.data.task = Task::classification;
+  c.data.dataset.task = Task::classification;
   c.data.data_type = DataKind::image;
   c.training.sampler.name = "psmile";
   c.training.sampler.microcanonical.rule = StepSizeRule::energy;
@@ -98,7 +98,7 @@ Problem problem_of(const std::string& name, bool on_device) {
     batch(16, 128);
     p.data = random_images(3, 160, 512);
   } else if (name == "gpt") {
-    c.data.task = Task::multilabel;
+    c.data.dataset.task = Task::multilabel;
     c.data.data_type = DataKind::text;
     c.model.model = "GPT";
     c.model.vocab_size = 65;

@@ -149,27 +149,27 @@ void check_model(const Config& config) {
 /// Kind of data, task and network go together.
 void complete_kinds(Config& config) {
   DataConfig& data = config.data;
-  const bool language = data.task == Task::multilabel;
+  const bool language = data.dataset.task == Task::multilabel;
   if (language && !given(config, "data.data_type")) data.data_type = DataKind::text;
   if (data.data_type == DataKind::text && !given(config, "model.model"))
     config.model.model = std::find_if(model_rows().begin(), model_rows().end(), [](const ModelRow& row) {
                            return row.takes(DataKind::text);
                          })->name;
-  const std::string task(name_of(data.task));
+  const std::string task(name_of(data.dataset.task));
   if (language != (data.data_type == DataKind::text)) {
     throw Error(
         config.place(language ? "data.data_type" : "data.task"),
         "task " + task + " and data_type " + std::string(name_of(data.data_type)) + " do not go together",
         "texts go with class_multilabel, tables with regr, mean_regr or class, images with class");
   }
-  if (data.data_type == DataKind::image && data.task != Task::classification)
+  if (data.data_type == DataKind::image && data.dataset.task != Task::classification)
     throw Error(config.place("data.task"), "task " + task + " is for tables", "write class for images");
   check_model(config);
 }
 
 void complete_model(Config& config) {
   ModelConfig& model = config.model;
-  const Task task = config.data.task;
+  const Task task = config.task();
   if (model.row().has_key("qkv_dim") && !given(config, "model.qkv_dim")) model.qkv_dim = model.emb_size;
   if (!model.row().has_key("hidden_structure")) return;
   const std::string key = "model.hidden_structure";
@@ -236,11 +236,11 @@ void check_warmstart(Config& config) {
 
 void check_data(const Config& config) {
   const DataConfig& data = config.data;
-  const double sum = data.train_split + data.valid_split + data.test_split;
+  const double sum = data.dataset.split.train + data.dataset.split.valid + data.dataset.split.test;
   // Sets of images have a test part of their own; the authors' fractions for them are rounded.
   const double tolerance = data.data_type == DataKind::image ? 0.01 : 1e-9;
   if (std::abs(sum - 1) <= tolerance) return;
-  const double rest = 1 - data.train_split - data.valid_split;
+  const double rest = 1 - data.dataset.split.train - data.dataset.split.valid;
   const std::string key = given(config, "data.test_split")    ? "data.test_split"
                           : given(config, "data.train_split") ? "data.train_split"
                                                               : "data.valid_split";

@@ -62,7 +62,8 @@ const auto kTabular = of_data(DataKind::tabular), kImages = of_data(DataKind::im
 const auto kSubwords = Condition{"a tokenizer of parts of words", [](const Config& c) {
                                    return c.training.tokenizer.tokenizer != Tokenizer::single_char;
                                  }};
-const auto kNormalized = Condition{"normalize: true", [](const Config& c) { return c.data.normalize; }};
+const auto kNormalized =
+    Condition{"normalize: true", [](const Config& c) { return c.data.dataset.normalize; }};
 
 const auto kNetworkFile =
     Condition{"warmstart.include, all models but FCN with engine native",
@@ -125,7 +126,7 @@ const auto kRates = Condition{"psmile…; step_size_rule turn", [](const Config&
                                 return sampler(c).row().preconditioned || sampler(c).turns();
                               }};
 const auto kMeanRegression =
-    Condition{"task mean_regr", [](const Config& c) { return c.data.task == Task::mean_regression; }};
+    Condition{"task mean_regr", [](const Config& c) { return c.task() == Task::mean_regression; }};
 const auto kMclmc =
     Condition{"mclmc", [](const Config& c) { return sampler(c).row().dynamics == Dynamics::mclmc; }};
 const auto kNoSampler = Condition{"no sampler of this build", [](const Config&) { return false; }};
@@ -214,45 +215,45 @@ std::vector<Key> data_keys() {
        "where the data come from", always},
       {"data.data_type", SMILE_AT(data.data_type), "kind of data", always},
       {.path = "data.task",
-       .member = SMILE_AT(data.task),
+       .member = SMILE_AT(data.dataset.task),
        .doc = "regr: mean and sd per row; mean_regr: mean per row, one σ; class: labels",
        .required = true},
-      {"data.target_column", SMILE_AT(data.target_column), "name or index (from 0); null: the last column",
-       kTabular},
+      {"data.target_column", SMILE_AT(data.dataset.target_column),
+       "name or index (from 0); null: the last column", kTabular},
       {"data.target_len",
        SMILE_AT(data.target_len),
        "number of target columns",
        kTabular,
        {.low = 1, .high = 1}},
-      {"data.features", SMILE_AT(data.features), "names or indices; null: all columns but the target",
+      {"data.features", SMILE_AT(data.dataset.features), "names or indices; null: all columns but the target",
        kTabular},
-      {"data.datapoint_limit", SMILE_AT(data.datapoint_limit),
+      {"data.datapoint_limit", SMILE_AT(data.dataset.max_rows),
        "use only so many rows, taken after shuffling; null: all", always, at_least(1)},
-      {"data.normalize", SMILE_AT(data.normalize), "standardise features and regression targets"},
+      {"data.normalize", SMILE_AT(data.dataset.normalize), "standardise features and regression targets"},
       {.path = "data.normalize_with",
-       .member = SMILE_AT(data.normalize_with),
+       .member = SMILE_AT(data.dataset.normalize_with),
        .doc = "rows whose mean and sd are used",
        .when = kNormalized,
        .authors = "all"},
-      {"data.train_split", SMILE_AT(data.train_split), "fraction of the rows for training", always,
+      {"data.train_split", SMILE_AT(data.dataset.split.train), "fraction of the rows for training", always,
        kOpenShare},
-      {"data.valid_split", SMILE_AT(data.valid_split), "fraction for validation", always, kOpenShare},
-      {"data.test_split", SMILE_AT(data.test_split), "fraction for testing; the three sum to 1", always,
-       kOpenShare},
+      {"data.valid_split", SMILE_AT(data.dataset.split.valid), "fraction for validation", always, kOpenShare},
+      {"data.test_split", SMILE_AT(data.dataset.split.test), "fraction for testing; the three sum to 1",
+       always, kOpenShare},
       {.path = "data.header",
-       .member = SMILE_AT(data.header),
+       .member = SMILE_AT(data.table.header),
        .doc = "does the file begin with column names; auto: look",
        .when = kTabular,
        .null_word = "auto"},
-      {"data.missing", SMILE_AT(data.missing),
+      {"data.missing", SMILE_AT(data.table.missing),
        "missing cells: refuse the file, drop the row, or take the training mean", kTabular},
-      {"data.categorical", SMILE_AT(data.categorical),
+      {"data.categorical", SMILE_AT(data.table.categorical),
        "columns whose cells are words; coded 0, 1, … in sorted order", kTabular},
       {"data.decimal",
-       {SMILE_AT(data.decimal_comma), {false, "point"}, {true, "comma"}},
+       {SMILE_AT(data.table.decimal_comma), {false, "point"}, {true, "comma"}},
        "decimal mark of the numbers",
        kTabular},
-      {"data.delimiter", SMILE_AT(data.delimiter), "separator of a .csv file", kTabular},
+      {"data.delimiter", SMILE_AT(data.table.delimiter), "separator of a .csv file", kTabular},
       {"data.flatten", SMILE_AT(data.flatten), "make a vector of an image", kImages},
       {"data.augment",
        {SMILE_AT(data.augment), {false, "identity"}, {true, "basic"}},

@@ -29,7 +29,7 @@ void check_options(const DatasetOptions& options) {
   if (options.task == Task::multilabel)
     throw Error("data.task", "class_multilabel is for text", "choose regr, mean_regr or class for a table");
   const std::pair<const char*, double> parts[] = {
-      {"train", options.train_fraction}, {"valid", options.valid_fraction}, {"test", options.test_fraction}};
+      {"train", options.split.train}, {"valid", options.split.valid}, {"test", options.split.test}};
   double sum = 0;
   for (const auto& [name, fraction] : parts) {
     if (!(fraction >= 0 && fraction <= 1))
@@ -47,7 +47,7 @@ void check_options(const DatasetOptions& options) {
 std::vector<std::size_t> feature_columns(const Table& table, std::size_t target,
                                          const DatasetOptions& options) {
   std::vector<std::size_t> columns;
-  for (const std::string& name : options.features) {
+  for (const std::string& name : options.features.value_or(std::vector<std::string>{})) {
     const std::size_t column = column_index(name, table.column_names, "data.features");
     if (column == target)
       throw Error("data.features", shown(name) + " is the target", "remove it from the features");
@@ -55,7 +55,7 @@ std::vector<std::size_t> feature_columns(const Table& table, std::size_t target,
       throw Error("data.features", shown(name) + " occurs twice", "name every feature once");
     columns.push_back(column);
   }
-  if (options.features.empty())
+  if (columns.empty())
     for (std::size_t j = 0; j < table.columns; ++j)
       if (j != target) columns.push_back(j);
   if (columns.empty())
@@ -110,7 +110,7 @@ Sizes split_sizes(std::size_t rows, const DatasetOptions& options, const std::st
   const auto part = [&](double fraction) {
     return static_cast<std::size_t>(std::floor(fraction * static_cast<double>(rows) + 1e-9));
   };
-  Sizes sizes{part(options.train_fraction), part(options.valid_fraction), 0};
+  Sizes sizes{part(options.split.train), part(options.split.valid), 0};
   sizes.test = rows - std::min(rows, sizes.train + sizes.valid);
   const std::pair<const char*, std::size_t> parts[] = {
       {"train", sizes.train}, {"valid", sizes.valid}, {"test", sizes.test}};
@@ -188,8 +188,8 @@ void describe_columns(const Table& table, const DatasetOptions& options, Dataset
   info.seed = options.seed;
   info.has_header = table.has_header;
   info.file_columns = table.columns;
-  info.target_position = column_index(options.target_column.empty() ? "-1" : options.target_column,
-                                      table.column_names, "data.target_column");
+  info.target_position =
+      column_index(options.target_column.value_or("-1"), table.column_names, "data.target_column");
   info.target_name = table.column_names[info.target_position];
   info.feature_columns = feature_columns(table, info.target_position, options);
   for (std::size_t column : info.feature_columns) {
@@ -252,9 +252,9 @@ std::vector<std::uint32_t> split_rows(const std::vector<std::uint32_t>& usable, 
 
 void measure_columns(const Table& table, const std::vector<std::uint32_t>& used,
                      const DatasetOptions& options, DatasetInfo& info, std::vector<std::string>& warnings) {
-  const bool all = options.normalize_with == NormalizeWith::all;
+  const bool scale = options.normalize;
+  const bool all = scale && options.normalize_with == NormalizeWith::all;
   const std::vector<std::uint32_t>& rows = all ? used : info.train_rows;
-  const bool scale = options.normalize_with != NormalizeWith::none;
   const std::string whose = all ? "all" : "the training";
   if (scale && rows.size() < 2)
     throw Error(table.source, "one training row has no standard deviation to scale with",
@@ -310,16 +310,15 @@ Dataset assemble_dataset(const Table& table, const DatasetOptions& options) {
 }
 
 Dataset load_dataset(const std::filesystem::path& path, TableOptions table, const DatasetOptions& options) {
-  if (is_classification(options.task))
-    table.categorical.push_back(options.target_column.empty() ? "-1" : options.target_column);
+  const std::string target = options.target_column.value_or("-1");
+  if (is_classification(options.task)) table.categorical.push_back(target);
   // What is neither a feature nor the target may hold anything.
-  if (!options.features.empty())
+  if (options.features && !options.features->empty())
     table.choose_read = [&](const std::vector<std::string>& names, bool) {
       std::vector<bool> read(names.size(), false);
-      for (const std::string& name : options.features)
+      for (const std::string& name : *options.features)
         read[column_index(name, names, "data.features")] = true;
-      read[column_index(options.target_column.empty() ? "-1" : options.target_column, names,
-                        "data.target_column")] = true;
+      read[column_index(target, names, "data.target_column")] = true;
       return read;
     };
   return assemble_dataset(read_table(path, table), options);

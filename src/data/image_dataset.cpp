@@ -113,7 +113,7 @@ struct Sizes {
   std::size_t train, valid, test;
 };
 Sizes part_sizes(std::size_t rows, bool own_test, const ImageOptions& options) {
-  const double train = options.train_fraction, valid = options.valid_fraction, test = options.test_fraction;
+  const auto [train, valid, test] = options.split;
   const double whole = own_test ? train + valid : train + valid + test;
   const auto part = [&](double fraction) {
     return static_cast<std::size_t>(std::floor(fraction / whole * double(rows) + 1e-9));

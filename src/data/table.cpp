@@ -158,10 +158,11 @@ std::unique_ptr<TableBlocks::Source> open_table(const std::filesystem::path& pat
   for (char& c : extension)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   if (extension == ".npy") return data::open_npy_table(path, options);
-  if (extension == ".csv" || options.delimiter) return data::open_csv_table(path, options);
+  if (extension == ".csv" || options.delimiter != Delimiter::detect)
+    return data::open_csv_table(path, options);
   if (extension == ".tsv") {
     TableOptions tabs = options;
-    tabs.delimiter = '\t';
+    tabs.delimiter = Delimiter::tab;
     return data::open_csv_table(path, tabs);
   }
   return data::open_data_table(path, options);

@@ -15,7 +15,7 @@ TableBuilder::TableBuilder(std::string source, const TableOptions& options) : op
 }
 
 bool TableBuilder::looks_like_header(const std::vector<std::string>& fields) const {
-  if (options_.header != Header::detect) return options_.header == Header::yes;
+  if (options_.header) return *options_.header;
   // Either decimal sign counts: whether commas are allowed is for the rows to say.
   return std::none_of(fields.begin(), fields.end(), [](const std::string& field) {
     // Nor is "1,2,3" a name: digits and punctuation alone are spoilt numbers.

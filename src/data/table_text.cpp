@@ -173,8 +173,9 @@ class CsvSource final : public TextSource {
   CsvSource(const std::filesystem::path& path, const TableOptions& options) : TextSource(path, options) {
     while (!window_.at_end() && window_.text().find_first_of("\r\n") == std::string_view::npos)
       window_.extend();
-    delimiter_ =
-        options.delimiter ? options.delimiter : detect_delimiter(window_.text(), options.decimal_comma);
+    delimiter_ = options.delimiter == Delimiter::detect
+                     ? detect_delimiter(window_.text(), options.decimal_comma)
+                     : char(options.delimiter);
     if (options.decimal_comma && delimiter_ == ',')
       throw Error(source_, "decimal commas cannot be told from commas between fields",
                   options.of_run ? "separate the fields by ';' or tab, as in the training file"

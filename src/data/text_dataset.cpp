@@ -43,8 +43,8 @@ TextDataset load_text_dataset(const TextOptions& options) {
   const auto part = [&](double fraction) {
     return static_cast<std::size_t>(std::floor(fraction * double(n) + 1e-9));
   };
-  const std::size_t train_end = std::min(n, part(options.train_fraction));
-  const std::size_t valid_end = std::min(n, train_end + part(options.valid_fraction));
+  const std::size_t train_end = std::min(n, part(options.split.train));
+  const std::size_t valid_end = std::min(n, train_end + part(options.split.valid));
   const auto check = [&](const char* name, std::size_t size) {
     if (size > context) return;
     throw Error(where,

@@ -15,7 +15,7 @@ namespace {
 class TableSource final : public PredictionSource {
  public:
   TableSource(const Experiment& e, const std::string& data)
-      : e_(e), data_(data), reader_(data, table_options(e.config), e.info) {}
+      : e_(e), data_(data), reader_(data, e.config.data.table, e.info) {}
 
   bool next(std::size_t most, PredictionBlock& block) override {
     PredictionRows rows;

@@ -36,8 +36,8 @@ RunEvidence evidence_of(const RunFacts& facts) {
   run.resume = facts.resume_command();
   try {
     const DatasetInfo info = load_dataset_info(paths.data());
-    run.rows = experiment::training_rows_of(info, config.data.normalize);
-    run.nothing_learned = experiment::nothing_learned(info, config.data.normalize);
+    run.rows = experiment::training_rows_of(info, config.data.dataset.normalize);
+    run.nothing_learned = experiment::nothing_learned(info, config.data.dataset.normalize);
   } catch (const Error&) {
     // Then nothing is said per row.
   }

@@ -94,7 +94,7 @@ Experiment prepare(const Config& given) {
     if (config.data.data_type != DataKind::tabular)
       throw Error(config.place("evaluation_args.ood"), "out-of-distribution sets are for tables",
                   "leave the key out");
-    e.out_of_distribution = load_prediction_rows(*config.evaluation_args.ood, table_options(config), e.info);
+    e.out_of_distribution = load_prediction_rows(*config.evaluation_args.ood, config.data.table, e.info);
   }
   if (e.engine() && !e.engine()->why_one_thread().empty())
     e.warnings.push_back("one chain is computed at a time: " + e.engine()->why_one_thread());

@@ -27,12 +27,10 @@ ImageOptions image_options(const Config& config) {
   if (data.test_path) options.test_path = *data.test_path;
   options.torchvision = data.torchvision;
   if (data.image_size) options.side = std::size_t(*data.image_size);
-  options.normalize = data.normalize;
-  options.train_fraction = data.train_split;
-  options.valid_fraction = data.valid_split;
-  options.test_fraction = data.test_split;
+  options.normalize = data.dataset.normalize;
+  options.split = data.dataset.split;
   options.seed = config.rng;
-  if (data.datapoint_limit) options.max_rows = std::size_t(*data.datapoint_limit);
+  options.max_rows = data.dataset.max_rows;
   return options;
 }
 
@@ -40,10 +38,8 @@ TextOptions text_options(const Config& config) {
   TextOptions options;
   options.path = config.data.path;
   options.context = std::size_t(config.model.context_len);
-  options.train_fraction = config.data.train_split;
-  options.valid_fraction = config.data.valid_split;
-  options.test_fraction = config.data.test_split;
-  if (config.data.datapoint_limit) options.max_characters = std::size_t(*config.data.datapoint_limit);
+  options.split = config.data.dataset.split;
+  options.max_characters = config.data.dataset.max_rows;
   return options;
 }
 
@@ -58,7 +54,7 @@ void hand_over(Data& data, DatasetInfo& info, std::vector<std::string>& warnings
 NetworkData load_network_data(const Config& config, DatasetInfo& info, std::vector<std::string>& warnings) {
   NetworkData data;
   if (config.data.data_type == DataKind::tabular) {
-    Dataset dataset = load_dataset(config.data.path, table_options(config), dataset_options(config));
+    Dataset dataset = load_dataset(config.data.path, config.data.table, dataset_options(config));
     hand_over(dataset, info, warnings);
     cut_test_rows(config, dataset);
     data.table = std::make_shared<const Dataset>(std::move(dataset));

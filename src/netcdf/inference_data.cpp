@@ -146,7 +146,7 @@ bool put_statistics(const File& file, const ExportDraws& draws, const fs::path& 
 
 /// The rows of the run, read again from the data file.
 Dataset rows_of(const Experiment& e) {
-  Dataset dataset = load_dataset(e.config.data.path, table_options(e.config), dataset_options(e.config));
+  Dataset dataset = load_dataset(e.config.data.path, e.config.data.table, dataset_options(e.config));
   if (dataset.info.checksum != e.info.checksum)
     throw Error(e.config.data.path, "the data is not what the run was started with",
                 "restore the file, or leave predictions out with --no-predictive");

@@ -26,7 +26,7 @@ ChainSetup setup_of(const Experiment& e, const SamplerConfig& sampler, std::uint
 }  // namespace
 
 ValidationRows validation_rows(const Experiment& e) {
-  return {e.valid.targets, nothing_learned(e.info, e.config.data.normalize)};
+  return {e.valid.targets, nothing_learned(e.info, e.config.data.dataset.normalize)};
 }
 
 TuneChain::TuneChain(const Experiment& experiment, const SamplerConfig& sampler,

@@ -45,20 +45,12 @@ struct DataConfig {
   std::string path;          ///< required; relative to the working directory
   bool torchvision = false;  ///< `source`: the path is one of torchvision's
   DataKind data_type = DataKind::tabular;
-  Task task = Task::mean_regression;                 ///< required
-  std::optional<std::string> target_column;          ///< name or index from 0; null: the last column
-  std::int64_t target_len = 1;                       ///< number of target columns; 1
-  std::optional<std::vector<std::string>> features;  ///< names or indices; null: all columns but the target
-  std::optional<std::int64_t> datapoint_limit;       ///< use only so many (shuffled) rows; null: all
-  bool flatten = false;                              ///< images only
-  bool normalize = true;                             ///< standardise features and regression targets
-  NormalizeWith normalize_with = NormalizeWith::train;  ///< train or all: which rows give mean and sd
-  double train_split = 0.7, valid_split = 0.1, test_split = 0.2;  ///< fractions, sum 1
-  std::optional<bool> header;                                     ///< null (written `auto`): detected
-  MissingPolicy missing = MissingPolicy::error;
-  std::vector<std::string> categorical;  ///< columns (names or indices) whose cells are words
-  bool decimal_comma = false;            ///< `decimal`
-  Delimiter delimiter = Delimiter::detect;
+  TableOptions table;  ///< how a table is read
+  /// Task (required), columns, split, scaling and the limit of rows, which go for images and texts too; the
+  /// seed is `rng`.
+  DatasetOptions dataset;
+  std::int64_t target_len = 1;           ///< number of target columns; 1
+  bool flatten = false;                  ///< images only
   bool augment = false;                  ///< images only: random views in the warm start
   std::optional<std::string> test_path;  ///< images only: the test images, where they are not under `path`
   ImageFormat image_format = ImageFormat::detect;  ///< images only
@@ -274,7 +266,7 @@ struct Config {
   EvaluationArgs evaluation_args;
   Device device = Device::cpu;
 
-  Task task() const { return data.task; }
+  Task task() const { return data.dataset.task; }
   /// Whether `evaluations` names one of these.
   bool evaluates(std::initializer_list<EvaluationPart> parts) const {
     return std::find_first_of(evaluations.begin(), evaluations.end(), parts.begin(), parts.end()) !=

@@ -5,15 +5,12 @@
 
 #include "smile/config/config.hpp"
 #include "smile/data/dataset.hpp"
-#include "smile/data/table.hpp"
 #include "smile/network/fcn.hpp"
 #include "smile/warmstart/member.hpp"
 
 namespace smile {
 
-/// How the table is read (`data:`).
-TableOptions table_options(const Config& config);
-/// How it is split, scaled and labelled; the seed is `rng`.
+/// How a table is split, scaled and labelled; the seed is `rng`.
 DatasetOptions dataset_options(const Config& config);
 /// The network (`model:`) for that many features.
 FcnSpec fcn_spec(const Config& config, std::size_t inputs);

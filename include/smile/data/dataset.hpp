@@ -19,24 +19,28 @@ namespace smile {
 enum class NormalizeWith {
   train,  ///< the training rows': no test row has a say
   all,    ///< all rows', as the authors do
-  none,   ///< no scaling
 };
-/// What `data.normalize_with` names; none is `data.normalize: false`.
 template <>
 struct Named<NormalizeWith> {
   static constexpr Alternative<NormalizeWith> all[] = {{NormalizeWith::train, "train"},
                                                        {NormalizeWith::all, "all"}};
 };
 
+/// How the rows, images or characters of a data set are dealt out.
+struct SplitFractions {
+  double train = 0.7, valid = 0.1, test = 0.2;
+};
+
 struct DatasetOptions {
   Task task = Task::mean_regression;
-  std::string target_column = {};          ///< name or index from 0; empty: the last column
-  std::vector<std::string> features = {};  ///< names or indices; empty: all but the target
-  double train_fraction = 0.7, valid_fraction = 0.1, test_fraction = 0.2;
+  std::optional<std::string> target_column = {};          ///< name or index from 0; empty: the last column
+  std::optional<std::vector<std::string>> features = {};  ///< names or indices; empty: all but the target
+  SplitFractions split = {};
+  bool normalize = true;  ///< scale the features and the regression target
   NormalizeWith normalize_with = NormalizeWith::train;
   std::uint64_t seed = 0;
   /// Only the first so many rows of the shuffled file; the class counts stay those of the whole file.
-  std::optional<std::size_t> max_rows = {};
+  std::optional<std::uint64_t> max_rows = {};
 };
 
 /// x_scaled = (x − mean)/sd; where sd = 0 (constant column) x_scaled = 0.

@@ -107,7 +107,7 @@ struct ImageOptions {
   std::optional<std::size_t> side =
       {};                 ///< resized to side × side; empty: as they are, which must be all alike
   bool normalize = true;  ///< colour: per channel with the set's usual mean and sd; else to [0, 1]
-  double train_fraction = 0.7, valid_fraction = 0.1, test_fraction = 0.2;
+  SplitFractions split = {};
   std::uint64_t seed = 0;
   /// Number of classes, where it is known: a label of that size or more is an Error. Else that of the format
   /// or, for IDX, the largest training label and one.

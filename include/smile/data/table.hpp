@@ -8,18 +8,13 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "smile/named.hpp"
 
 namespace smile {
-
-enum class Header {
-  detect,  ///< line 1 is a header if none of its fields is a number or a missing value
-  yes,
-  no,
-};
 
 /// What to do with an empty field, NA, N/A, NaN, null, none or ?. Infinities are refused whatever the policy.
 enum class MissingPolicy {
@@ -32,7 +27,7 @@ struct Named<MissingPolicy> {
   static constexpr Alternative<MissingPolicy> all[] = {
       {MissingPolicy::error, "refuse"}, {MissingPolicy::drop, "drop"}, {MissingPolicy::mean, "mean"}};
 };
-/// What TableOptions::delimiter is called.
+/// The character that ends a field of a .csv file. Other values are characters without a name.
 enum class Delimiter : char { detect = '\0', comma = ',', semicolon = ';', tab = '\t' };
 template <>
 struct Named<Delimiter> {
@@ -43,11 +38,11 @@ struct Named<Delimiter> {
 };
 
 struct TableOptions {
-  Header header = Header::detect;
+  /// Whether line 1 names the columns; empty: it does if none of its fields is a number or a missing value.
+  std::optional<bool> header = {};
   MissingPolicy missing = MissingPolicy::error;
-  /// Fields end here in .csv files; '\0' detects ',', ';' or tab in the first line. Not used for .data and
-  /// .npy.
-  char delimiter = '\0';
+  /// Fields end here; `detect` looks for ',', ';' or tab in the first line of a .csv file. Not used for .npy.
+  Delimiter delimiter = Delimiter::detect;
   /// "0,3048" means 0.3048 (with ';' or tab between fields). Off: such a field is an Error that says so.
   bool decimal_comma = false;
   /// The file goes with a trained run, whose settings stay: messages then advise no change of them.

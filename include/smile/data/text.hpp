@@ -84,7 +84,7 @@ class TokenWindows {
 struct TextOptions {
   std::filesystem::path path;
   std::size_t context = 256;  ///< T
-  double train_fraction = 0.7, valid_fraction = 0.1, test_fraction = 0.2;
+  SplitFractions split = {};
   std::optional<std::size_t> max_characters =
       {};  ///< only so many from the start; the vocabulary is the file's
 };

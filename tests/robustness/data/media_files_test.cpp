@@ -287,9 +287,7 @@ TEST(DamagedMedia, text) {
       [&](const std::string& file) {
         const TextDataset set = load_text_dataset({.path = folder.write("t", file),
                                                    .context = 1,
-                                                   .train_fraction = 0.4,
-                                                   .valid_fraction = 0.3,
-                                                   .test_fraction = 0.3});
+                                                   .split = {.train = 0.4, .valid = 0.3, .test = 0.3}});
         EXPECT_LE(set.vocabulary.size(), set.tokens->size());
       },
       [](std::size_t) {});

@@ -262,9 +262,13 @@ TEST(Config, NumbersTruthsAndTextsAreNotMixedUp) {
   EXPECT_THROW(with_sampler("epoch_wise_sampling: 1"), Error);
   // A text may look like a number.
   EXPECT_EQ(parse_config("experiment_name: 12\n" + kData, "a.yaml").experiment_name, "12");
-  EXPECT_EQ(*parse_config("data: {path: a, task: regr, target_column: 3}", "a.yaml").data.target_column, "3");
-  EXPECT_TRUE(parse_config("data: {path: a, task: regr, header: false}", "a.yaml").data.header.has_value());
-  EXPECT_FALSE(parse_config("data: {path: a, task: regr, header: auto}", "a.yaml").data.header.has_value());
+  EXPECT_EQ(
+      *parse_config("data: {path: a, task: regr, target_column: 3}", "a.yaml").data.dataset.target_column,
+      "3");
+  EXPECT_TRUE(
+      parse_config("data: {path: a, task: regr, header: false}", "a.yaml").data.table.header.has_value());
+  EXPECT_FALSE(
+      parse_config("data: {path: a, task: regr, header: auto}", "a.yaml").data.table.header.has_value());
 }
 
 TEST(Config, CompatGivesTheAuthorsValuesUnlessAKeyIsGiven) {
@@ -279,7 +283,7 @@ TEST(Config, CompatGivesTheAuthorsValuesUnlessAKeyIsGiven) {
   EXPECT_FALSE(sampler.preconditioner_floor.has_value());
   EXPECT_EQ(authors.training.warmstart.member.log_sigma, LogSigmaStart::zero);
   EXPECT_EQ(sampler.step.guard.policy, NonFinitePolicy::authors);
-  EXPECT_EQ(authors.data.normalize_with, NormalizeWith::all);
+  EXPECT_EQ(authors.data.dataset.normalize_with, NormalizeWith::all);
   EXPECT_TRUE(authors.evaluation_args.whole_batches);
   EXPECT_EQ(authors.training.warmstart.member.keep, KeepEpoch::last);
   EXPECT_TRUE(authors.model.gpt_authors_block);

@@ -52,8 +52,7 @@ TEST(Dataset, sizes_are_those_of_the_paper) {
 }
 
 TEST(Dataset, fractions_that_round_badly_keep_their_rows) {
-  const Dataset d =
-      assemble_dataset(numbers(100), {.train_fraction = 0.29, .valid_fraction = 0.58, .test_fraction = 0.13});
+  const Dataset d = assemble_dataset(numbers(100), {.split = {.train = 0.29, .valid = 0.58, .test = 0.13}});
   EXPECT_EQ(d.train.rows, 29U);
   EXPECT_EQ(d.valid.rows, 58U);
 }
@@ -114,7 +113,7 @@ TEST(Dataset, all_scales_with_every_row_and_none_with_no_row) {
   for (std::size_t i = 0; i < t.rows; ++i) column.push_back(t.at(i, 1));
   const Dataset all = assemble_dataset(t, {.normalize_with = NormalizeWith::all});
   EXPECT_DOUBLE_EQ(all.info.normalisation.feature_mean[1], moments_of(column).mean);
-  const Dataset none = assemble_dataset(t, {.normalize_with = NormalizeWith::none});
+  const Dataset none = assemble_dataset(t, {.normalize = false});
   EXPECT_EQ(none.train.features[1], t.at(none.info.train_rows[0], 1));
   EXPECT_EQ(none.train.targets[0], t.at(none.info.train_rows[0], 2));
 }
@@ -130,18 +129,18 @@ TEST(Dataset, a_limit_takes_the_first_rows_of_the_shuffled_file) {
 
 TEST(Dataset, impossible_requests_are_errors) {
   const Table t = numbers(20);
-  EXPECT_EQ(error_of([&] { assemble_dataset(t, {.train_fraction = 0.8}); }),
+  EXPECT_EQ(error_of([&] { assemble_dataset(t, {.split = {.train = 0.8}}); }),
             "data: the train, valid and test fractions sum to 1.1; make them sum to 1");
-  EXPECT_EQ(error_of([&] { assemble_dataset(t, {.train_fraction = -0.7, .valid_fraction = 1.5}); }),
+  EXPECT_EQ(error_of([&] { assemble_dataset(t, {.split = {.train = -0.7, .valid = 1.5}}); }),
             "data.train_split: -0.7 is no fraction; give a number from 0 to 1");
-  EXPECT_EQ(error_of([&] { assemble_dataset(t, {.train_fraction = 0.8, .valid_fraction = 0}); }),
+  EXPECT_EQ(error_of([&] { assemble_dataset(t, {.split = {.train = 0.8, .valid = 0}}); }),
             "t.data: 20 rows leave the valid part empty; give more rows or change the fractions");
   EXPECT_EQ(error_of([&] { assemble_dataset(numbers(9), {}); }),
             "t.data: 9 rows leave the valid part empty; give more rows or change the fractions");
   EXPECT_EQ(error_of([&] { assemble_dataset(t, {.target_column = "z"}); }),
             "data.target_column: there is no column 'z'; the columns are a, b, y");
   EXPECT_NE(error_of([&] {
-              assemble_dataset(t, {.features = {"a", "y"}});
+              assemble_dataset(t, {.features = std::vector<std::string>{"a", "y"}});
             }).find("'y' is the target"),
             std::string::npos);
   EXPECT_NE(error_of([&] { assemble_dataset(t, {.task = Task::multilabel}); }).find("is for text"),
@@ -149,8 +148,7 @@ TEST(Dataset, impossible_requests_are_errors) {
   EXPECT_NE(error_of([&] { assemble_dataset(t, {.max_rows = 0}); }).find("a limit of 0 rows"),
             std::string::npos);
   EXPECT_NE(error_of([&] {
-              assemble_dataset(numbers(3),
-                               {.train_fraction = 0.34, .valid_fraction = 0.34, .test_fraction = 0.32});
+              assemble_dataset(numbers(3), {.split = {.train = 0.34, .valid = 0.34, .test = 0.32}});
             }).find("one training row has no standard deviation"),
             std::string::npos);
 }
@@ -168,7 +166,7 @@ TEST(Dataset, a_constant_target_is_an_error_and_a_constant_feature_becomes_zero)
 
 TEST(Dataset, target_and_features_are_chosen_by_name_or_index) {
   const Table t = numbers(30);
-  const Dataset d = assemble_dataset(t, {.target_column = "0", .features = {"y"}});
+  const Dataset d = assemble_dataset(t, {.target_column = "0", .features = std::vector<std::string>{"y"}});
   EXPECT_EQ(d.info.target_name, "a");
   EXPECT_EQ(d.info.feature_names, std::vector<std::string>{"y"});
   // y = 3a + 5, so both standardise to the same numbers.
@@ -189,7 +187,7 @@ TEST(Dataset, missing_features_become_the_training_mean) {
   EXPECT_EQ(zeros, 2U);
   EXPECT_EQ(d.warnings.size(), 2U);
   // Without scaling the mean itself is filled in.
-  const Dataset raw = assemble_dataset(t, {.normalize_with = NormalizeWith::none});
+  const Dataset raw = assemble_dataset(t, {.normalize = false});
   std::size_t means = 0;
   for (const DataPart* part : {&raw.train, &raw.valid, &raw.test})
     for (std::size_t i = 0; i < part->rows; ++i)
@@ -202,7 +200,7 @@ TEST(Dataset, labels_keep_their_names_and_counts_of_the_whole_file) {
   std::string text;
   for (int i = 0; i < 40; ++i)
     text += std::to_string(i) + "," + (i % 4 == 0 ? "good" : i == 7 ? "odd" : "bad") + "\n";
-  const Dataset d = load_dataset(folder.write("t.csv", text), {.header = Header::no},
+  const Dataset d = load_dataset(folder.write("t.csv", text), {.header = false},
                                  {.task = Task::classification, .max_rows = 20});
   EXPECT_EQ(d.info.labels.names, (std::vector<std::string>{"bad", "good", "odd"}));
   EXPECT_EQ(d.info.labels.counts, (std::vector<std::size_t>{29, 10, 1}));
@@ -233,8 +231,8 @@ TEST(Dataset, only_features_and_the_target_are_read) {
             (i % 2 ? "" : "3") + "," + std::to_string(i % 5) + "\n";
   const auto file = folder.write("t.csv", text);
   for (const MissingPolicy missing : {MissingPolicy::error, MissingPolicy::drop, MissingPolicy::mean}) {
-    const Dataset d =
-        load_dataset(file, {.missing = missing}, {.task = Task::regression, .features = {"age"}});
+    const Dataset d = load_dataset(file, {.missing = missing},
+                                   {.task = Task::regression, .features = std::vector<std::string>{"age"}});
     EXPECT_EQ(d.train.rows + d.valid.rows + d.test.rows, 40u);
     EXPECT_TRUE(d.warnings.empty()) << d.warnings.front();
     const PredictionRows again = load_prediction_rows(file, {.missing = missing}, d.info);
@@ -242,7 +240,8 @@ TEST(Dataset, only_features_and_the_target_are_read) {
     EXPECT_EQ(again.dropped, 0u);
   }
   EXPECT_NE(error_of([&] {
-              load_dataset(file, {}, {.task = Task::regression, .features = {"agee"}});
+              load_dataset(file, {},
+                           {.task = Task::regression, .features = std::vector<std::string>{"agee"}});
             }).find("there is no column"),
             std::string::npos);
   EXPECT_NE(error_of([&] { load_dataset(file, {}, {.task = Task::regression}); }).find("is not a number"),
@@ -256,22 +255,21 @@ TEST(Dataset, values_beyond_single_precision_are_named_by_their_line) {
   std::string text = "x,y\n";
   for (int i = 2; i <= 41; ++i)
     text += (i == 7 ? std::string("1e300") : std::to_string(i % 5)) + "," + std::to_string(i % 3) + "\n";
-  for (const NormalizeWith with : {NormalizeWith::none, NormalizeWith::train}) {
+  for (const bool normalize : {false, true}) {
     // Where it is in the training part its own standard deviation brings it back into range.
     for (std::uint64_t seed = 1; seed < 8; ++seed) {
       const std::string error = error_of([&] {
         load_dataset(folder.write("t.csv", text), {},
-                     {.task = Task::regression, .normalize_with = with, .seed = seed});
+                     {.task = Task::regression, .normalize = normalize, .seed = seed});
       });
-      if (with == NormalizeWith::none || error != "no error") {
+      if (!normalize || error != "no error") {
         EXPECT_NE(error.find("t.csv:7:1: the value is too large"), std::string::npos) << error;
       }
     }
   }
   text = "1,2\n2,1e39\n3,1\n4,2\n5,3\n6,1\n7,2\n8,1\n9,2\n10,1\n";
   EXPECT_NE(error_of([&] {
-              load_dataset(folder.write("t.csv", text), {},
-                           {.task = Task::regression, .normalize_with = NormalizeWith::none});
+              load_dataset(folder.write("t.csv", text), {}, {.task = Task::regression, .normalize = false});
             }).find("t.csv:2:2: the value is too large"),
             std::string::npos);
 }

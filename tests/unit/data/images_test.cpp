@@ -37,11 +37,8 @@ TEST(Images, idx_files_plain_and_packed_give_the_same_set) {
   for (const bool packed : {false, true}) {
     const TemporaryFolder folder;
     write_idx_set(folder, packed);
-    const ImageDataset set = load_image_dataset({.path = folder.path(),
-                                                 .train_fraction = 0.6,
-                                                 .valid_fraction = 0.2,
-                                                 .test_fraction = 0.2,
-                                                 .seed = 3});
+    const ImageDataset set = load_image_dataset(
+        {.path = folder.path(), .split = {.train = 0.6, .valid = 0.2, .test = 0.2}, .seed = 3});
     EXPECT_EQ(set.images->shape, (ImageShape{1, 4, 3}));
     ASSERT_EQ(set.images->size(), 50U);
     EXPECT_EQ(set.train.size(), 30U);  // 0.6 : 0.2 of 40
@@ -213,8 +210,8 @@ TEST(Images, class_folders_become_labels) {
   EXPECT_EQ(without.warnings[1], "class 'zebra' has no test image");
   fs::rename(folder / "val.zebra", folder / "val/zebra");
   // Without a train folder the three parts come from all images.
-  const ImageDataset one = load_image_dataset(
-      {.path = folder / "train", .train_fraction = 0.5, .valid_fraction = 0.25, .test_fraction = 0.25});
+  const ImageDataset one =
+      load_image_dataset({.path = folder / "train", .split = {.train = 0.5, .valid = 0.25, .test = 0.25}});
   EXPECT_EQ(one.train.size(), 6U);
   EXPECT_EQ(one.valid.size(), 3U);
   EXPECT_EQ(one.test.size(), 3U);

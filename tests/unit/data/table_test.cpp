@@ -71,8 +71,8 @@ TEST(Table, finds_the_delimiter_or_takes_the_given_one) {
   EXPECT_EQ(csv("1;2;3\n").values, (Values{1, 2, 3}));
   EXPECT_EQ(csv("1\t2\t3\n").values, (Values{1, 2, 3}));
   EXPECT_EQ(csv("\"x;y\",b\n1,2\n").column_names, (Names{"x;y", "b"}));
-  EXPECT_EQ(csv("1|2|3\n", {.delimiter = '|'}).values, (Values{1, 2, 3}));
-  EXPECT_EQ(blanks("1,2\n3,4\n", {.delimiter = ','}).rows, 2U);
+  EXPECT_EQ(csv("1|2|3\n", {.delimiter = Delimiter{'|'}}).values, (Values{1, 2, 3}));
+  EXPECT_EQ(blanks("1,2\n3,4\n", {.delimiter = Delimiter::comma}).rows, 2U);
   EXPECT_EQ(csv("5\n6\n").columns, 1U);
 }
 
@@ -87,22 +87,23 @@ TEST(Table, decimal_commas_only_when_told) {
               csv("1.234;2\n", {.decimal_comma = true});
             }).find("t.csv:1:1: '1.234' has a decimal point"),
             std::string::npos);
-  EXPECT_NE(error_of([] { csv("1,2\n", {.delimiter = ',', .decimal_comma = true}); }).find("cannot be told"),
+  EXPECT_NE(error_of([] {
+              csv("1,2\n", {.delimiter = Delimiter::comma, .decimal_comma = true});
+            }).find("cannot be told"),
             std::string::npos);
 }
 
 TEST(Table, header_is_detected_or_declared) {
   EXPECT_TRUE(csv("a,b\n1,2\n").has_header);
   EXPECT_FALSE(csv("1,2\n3,4\n").has_header);
-  EXPECT_EQ(csv("2019,2020\n1,2\n", {.header = Header::yes}).column_names, (Names{"2019", "2020"}));
-  EXPECT_EQ(csv("a,,c\n1,2,3\n", {.header = Header::yes}).column_names, (Names{"a", "column2", "c"}));
+  EXPECT_EQ(csv("2019,2020\n1,2\n", {.header = true}).column_names, (Names{"2019", "2020"}));
+  EXPECT_EQ(csv("a,,c\n1,2,3\n", {.header = true}).column_names, (Names{"a", "column2", "c"}));
   EXPECT_EQ(blanks("a b\n1 2\n").column_names, (Names{"a", "b"}));
   // One name among numbers is more likely a spoilt number.
   EXPECT_EQ(error_of([] { csv("1,x\n1,2\n"); }),
             "t.csv:1:2: 'x' is not a number; correct the field, or say that the column holds words: "
             "'data.categorical: [column2]'; if line 1 names the columns, set 'data.header: true'");
-  EXPECT_NE(error_of([] { csv("a,b\n1,2\n", {.header = Header::no}); }).find("t.csv:1:1: 'a'"),
-            std::string::npos);
+  EXPECT_NE(error_of([] { csv("a,b\n1,2\n", {.header = false}); }).find("t.csv:1:1: 'a'"), std::string::npos);
 }
 
 TEST(Table, a_trailing_delimiter_is_dropped_only_where_every_line_has_one) {
@@ -141,12 +142,12 @@ TEST(Table, words_are_coded_in_order) {
   EXPECT_EQ(t.categories[1], (Names{"east", "none", "west"}));
   EXPECT_EQ(t.values, (Values{1, 2, 2, 0, 3, 2, 4, 1}));
   // Numbers as labels sort by value, and 2 is 2.0.
-  const Table numeric = csv("10,a\n2.0,b\n2,a\n9,a\n", {.header = Header::no, .categorical = {"0", "-1"}});
+  const Table numeric = csv("10,a\n2.0,b\n2,a\n9,a\n", {.header = false, .categorical = {"0", "-1"}});
   EXPECT_EQ(numeric.categories[0], (Names{"2", "9", "10"}));
   EXPECT_EQ(numeric.values, (Values{2, 0, 0, 1, 0, 0, 1, 0}));
   // A word that stands in a dropped row only is none of the column's.
   const Table dropped =
-      csv("1,a\n,b\n3,a\n", {.header = Header::no, .missing = MissingPolicy::drop, .categorical = {"1"}});
+      csv("1,a\n,b\n3,a\n", {.header = false, .missing = MissingPolicy::drop, .categorical = {"1"}});
   EXPECT_EQ(dropped.categories[1], (Names{"a"}));
 }
 

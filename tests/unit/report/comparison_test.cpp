@@ -12,7 +12,7 @@ RunFiles run(const std::string& sampler, std::uint64_t seed, double lppd, double
              double step_size = 1e-3, const std::string& data = "data/airfoil.data") {
   RunFiles f;
   f.config.data.path = data;
-  f.config.data.task = Task::mean_regression;
+  f.config.data.dataset.task = Task::mean_regression;
   f.config.rng = seed;
   f.config.training.sampler.name = sampler;
   f.config.training.sampler.step.step_size = step_size;

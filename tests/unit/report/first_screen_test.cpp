@@ -8,7 +8,7 @@ namespace {
 /// What the evaluation of a run writes, as far as the tiles need it.
 RunFiles run_of(const std::string& task) {
   RunFiles run;
-  run.config.data.task = parse_name<Task>(task).value();
+  run.config.data.dataset.task = parse_name<Task>(task).value();
   const auto row = [](const char* name, double value) { return MetricRow{name, value - 0.1, value}; };
   run.metrics.metrics = {row("LPPD", -2.5), row("perplexity", 12.2), row("RMSE", 0.25),
                          row("accuracy", 0.375), row("ECE", 0.0625)};
