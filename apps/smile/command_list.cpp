@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "output.hpp"
 #include "smile/config/catalogue.hpp"
+#include "smile/data/table_formats.hpp"
 #include "smile/deliver/export.hpp"
 
 namespace smile::program {
@@ -42,6 +43,15 @@ std::vector<CatalogueEntry> list_export_formats() {
   return entries;
 }
 
+std::vector<CatalogueEntry> list_table_formats() {
+  std::vector<CatalogueEntry> entries;
+  for (const TableFormat& format : table_formats())
+    entries.push_back({.name = format.endings.front(),
+                       .description = format.doc,
+                       .aliases = {format.endings.begin() + 1, format.endings.end()}});
+  return entries;
+}
+
 void print_keys() {
   for (const KeyEntry& key : list_keys()) {
     print("{}\n    {}\n    {}{}{}\n", key.path, key.description, key.allowed,
@@ -54,7 +64,7 @@ void print_keys() {
 
 void add_list(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand(
-      "list", "Lists what this build knows: samplers, models, priors, metrics, formats, keys");
+      "list", "Lists what this build knows: samplers, models, priors, metrics, tables, formats, keys");
   command->require_subcommand(1);
   const auto add = [&](const char* name, const char* description, std::vector<CatalogueEntry> (*entries)()) {
     command->add_subcommand(name, description)->callback([&action, entries] {
@@ -68,6 +78,7 @@ void add_list(CLI::App& program, Action& action) {
   add("models", "Names for model.model", list_models);
   add("priors", "Names for training.sampler.prior_config.name", list_priors);
   add("metrics", "Names for evaluations", list_metrics);
+  add("tables", "Endings of the files of tables", list_table_formats);
   command->add_subcommand("formats", "Names for the option --format of export")->callback([&action] {
     action = [] {
       print_entries(list_export_formats());

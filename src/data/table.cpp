@@ -11,9 +11,9 @@
 
 #include "data/field.hpp"
 #include "data/table_advice.hpp"
-#include "data/table_source.hpp"
 #include "files/file_error.hpp"
 #include "files/npy_header.hpp"
+#include "smile/data/table_formats.hpp"
 #include "smile/error.hpp"
 #include "smile/files/npy.hpp"
 
@@ -152,31 +152,15 @@ class NpySource final : public TableBlocks::Source {
   std::size_t next_row_ = 0, kept_ = 0;
 };
 
-std::unique_ptr<TableBlocks::Source> open_table(const std::filesystem::path& path,
-                                                const TableOptions& options) {
-  std::string extension = path.extension().string();
-  for (char& c : extension)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  if (extension == ".npy") return data::open_npy_table(path, options);
-  if (extension == ".csv" || options.delimiter != Delimiter::detect)
-    return data::open_csv_table(path, options);
-  if (extension == ".tsv") {
-    TableOptions tabs = options;
-    tabs.delimiter = Delimiter::tab;
-    return data::open_csv_table(path, tabs);
-  }
-  return data::open_data_table(path, options);
-}
-
 }  // namespace
 
-std::unique_ptr<TableBlocks::Source> data::open_npy_table(const std::filesystem::path& path,
-                                                          const TableOptions& options) {
+std::unique_ptr<TableBlocks::Source> open_npy_table(const std::filesystem::path& path,
+                                                    const TableOptions& options) {
   return std::make_unique<NpySource>(path, options);
 }
 
 TableBlocks::TableBlocks(const std::filesystem::path& path, const TableOptions& options)
-    : source_(open_table(path, options)) {}
+    : source_(table_format_of(path).open(path, options)) {}
 TableBlocks::TableBlocks(TableBlocks&&) noexcept = default;
 TableBlocks::~TableBlocks() = default;
 

@@ -8,9 +8,8 @@
 
 #include "data/field.hpp"
 #include "data/table_builder.hpp"
-#include "data/table_source.hpp"
 #include "data/text_window.hpp"
-#include "smile/data/table.hpp"
+#include "smile/data/table_formats.hpp"
 #include "smile/error.hpp"
 
 namespace smile {
@@ -236,8 +235,6 @@ class DataSource final : public TextSource {
 
 }  // namespace
 
-namespace data {
-
 std::unique_ptr<TableBlocks::Source> open_csv_table(const std::filesystem::path& path,
                                                     const TableOptions& options) {
   return std::make_unique<CsvSource>(path, options);
@@ -248,5 +245,4 @@ std::unique_ptr<TableBlocks::Source> open_data_table(const std::filesystem::path
   return std::make_unique<DataSource>(path, options);
 }
 
-}  // namespace data
 }  // namespace smile

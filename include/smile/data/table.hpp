@@ -1,4 +1,4 @@
-/// Tables of numbers from files: .data (runs of blanks and tabs), .csv (RFC 4180) and .npy (spec 2.4).
+/// Tables of numbers from files (spec 2.4), of the kinds of table_formats().
 ///
 /// Nothing is guessed: what is no number is an Error "file:line:column: what; mend", with lines as an editor
 /// counts them (blank lines and the header included) and columns as fields, both from 1.
@@ -73,8 +73,7 @@ struct Table {
   double at(std::size_t row, std::size_t column) const { return values[row * columns + column]; }
 };
 
-/// Reads by the file name's extension: .csv, .tsv, .npy, anything else as .data (as .csv where a delimiter is
-/// given).
+/// Reads by the ending of the file's name (table_formats()).
 /// @throws Error for a missing or unreadable file, a folder, an empty file ("no data"), binary content, rows
 /// of
 ///         unequal length, and every field that is no finite number

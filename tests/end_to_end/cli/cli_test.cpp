@@ -13,6 +13,7 @@
 
 #include "smile/config/catalogue.hpp"
 #include "smile/config/config.hpp"
+#include "smile/data/table_formats.hpp"
 
 namespace smile {
 namespace {
@@ -235,6 +236,9 @@ TEST_F(Program, ListsWhatItKnows) {
     for (const CatalogueEntry& entry : entries)
       EXPECT_NE(listed.out.find(entry.description), std::string::npos) << entry.name;
   }
+  const std::string tables = smile("list tables").out;
+  for (const TableFormat& format : table_formats())
+    EXPECT_NE(tables.find(format.endings.front() + "  "), std::string::npos) << tables;
   EXPECT_EQ(smile("list keys --markdown").out, configuration_reference());
   EXPECT_NE(smile("list keys").out.find("training.sampler.turn_angle"), std::string::npos);
 }
