@@ -5,6 +5,7 @@
 #include <exception>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "blas.hpp"
 #include "device_memory.hpp"
@@ -144,12 +145,17 @@ TorchNetwork::TorchNetwork(Maker make, Task task, Batches batches, std::size_t c
   FlatNetwork probe = workspace();
   Tensor theta = torch::zeros({std::int64_t(layout().size())});
   probe.initialise({}, theta);
-  Tensor out, again;
+  // A network that drops units by chance gives the same numbers twice only if luck has it; eight times it
+  // does not.
+  constexpr int kRepeats = 8;
+  Tensor out;
+  std::vector<Tensor> again;
   try {
     const std::uint32_t first[] = {0}, two[] = {0, rows(Part::train) > 1 ? 1u : 0u};
     theta = theta.to(batches_.device());
     out = probe.outputs(batches_.of(Part::train, first).inputs, theta);
-    again = probe.outputs(batches_.of(Part::train, two).inputs, theta);
+    for (int i = 0; i < kRepeats; ++i)
+      again.push_back(probe.outputs(batches_.of(Part::train, two).inputs, theta));
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
@@ -160,8 +166,11 @@ TorchNetwork::TorchNetwork(Maker make, Task task, Batches batches, std::size_t c
   }
   outputs_ = std::size_t(out.size(-1));
   // What layers' names do not tell, such as dropout called as a function, the numbers do.
-  if (again.numel() == 2 * out.numel() &&
-      !torch::allclose(again.reshape({2, -1})[0], out.reshape({-1}), 1e-3, 1e-4))
+  const auto differs = [&](const Tensor& two) {
+    return two.numel() == 2 * out.numel() &&
+           !torch::allclose(two.reshape({2, -1})[0], out.reshape({-1}), 1e-3, 1e-4);
+  };
+  if (std::any_of(again.begin(), again.end(), differs))
     throw Error(where_, "the output for a row depends on the other rows of its batch, or on chance",
                 "put the module into evaluation mode (eval()) before it is saved, or use other layers");
   const std::size_t wanted = task_ == Task::regression ? 2 : task_ == Task::mean_regression ? 1 : classes;
