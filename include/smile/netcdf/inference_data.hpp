@@ -12,8 +12,9 @@ namespace smile {
 ///                         since the draw before), gradient_norm
 ///   predictions                y: one draw of each test row's target in its own unit, or its class
 ///   predictions_constant_data  y: the targets of the test rows; `row` is their place in the data file
-///   predictions_log_density    y: log p(y | x, θ) of each test row, in the target's own unit; where asked for
-///   posterior_predictive, observed_data, log_likelihood   the same of the training rows, which the posterior is
+///   predictions_log_density    y: log p(y | x, θ) of each test row, in the target's own unit; where asked
+///   for posterior_predictive, observed_data, log_likelihood   the same of the training rows, which the
+///   posterior is
 ///                              conditioned on and which loo and waic are computed from; where asked for
 /// Memory does not grow with the number of draws.
 /// With predictions it throws an Error where the data file is gone or has changed.

@@ -1,5 +1,5 @@
-// How many gradients a step takes: what a sampler's definition says, what its reports say, and what the target
-// is asked for.
+// How many gradients a step takes: what a sampler's definition says, what its reports say, and what the
+// target is asked for.
 #include <gtest/gtest.h>
 
 #include "sampler_kinds.hpp"
