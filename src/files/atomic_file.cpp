@@ -9,6 +9,7 @@
 #include <charconv>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "files/file_error.hpp"
@@ -77,7 +78,12 @@ OutputTarget output_target(const fs::path& path) {
 }
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), target_(output_target(path_)) {
-  temporary_ = target_.stream ? fs::temp_directory_path() / "smile" : target_.path;
+  std::error_code none;
+  const fs::path gathered = target_.stream ? fs::temp_directory_path(none) : fs::path();
+  if (none)
+    throw Error(path_.string(), "there is no folder for temporary files to gather it in",
+                "let TMPDIR name a folder that is there", ErrorKind::run);
+  temporary_ = target_.stream ? gathered / "smile" : target_.path;
   temporary_ += temporary_suffix();
   // A new file gets the permissions that the process gives; a replaced one keeps its own.
   struct stat status {};

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -280,6 +281,13 @@ TEST_F(Outputs, AFolderIsNoFile) {
     EXPECT_TRUE(outcome.is_one_line_error()) << outcome.error;
   }
   EXPECT_TRUE(fs::is_empty(*folder_ / "rest"));
+}
+
+TEST_F(Outputs, AStreamWithoutAFolderForTemporaryFilesIsOneLine) {
+  const Outcome outcome = test::smile(writers("-")[0], [] { ::setenv("TMPDIR", "/nonexistent", 1); });
+  EXPECT_EQ(outcome.status, 1) << outcome.error;
+  EXPECT_TRUE(outcome.is_one_line_error()) << outcome.error;
+  EXPECT_NE(outcome.error.find("TMPDIR"), std::string::npos) << outcome.error;
 }
 
 TEST_F(Outputs, AReplacedFileKeepsItsPermissions) {
