@@ -13,7 +13,7 @@ namespace smile::program {
 namespace {
 
 struct EvaluateArguments {
-  std::string directory;
+  std::string directory, data;
   int threads = 0;
   bool quiet = false;
 };
@@ -26,7 +26,8 @@ int evaluate(const EvaluateArguments& arguments) {
     options.on_progress = [&](const Progress& progress) { printer.show(progress); };
     options.on_message = [&](const std::string& text) { printer.message(text); };
   }
-  const RunSummary summary = evaluate_run(arguments.directory, options);
+  const RunSummary summary =
+      evaluate_run(arguments.directory, options, {.file = arguments.data, .table = nullptr});
   print("{}", metrics_table(summary));
   print("report: {}\n", write_report(summary.directory));
   return summary.exit_status();
@@ -38,6 +39,10 @@ void add_evaluate(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("evaluate", "Evaluates the draws of a run again");
   const auto arguments = std::make_shared<EvaluateArguments>();
   command->add_option("run", arguments->directory, "the run directory")->required()->type_name("RUN");
+  command
+      ->add_option("--data", arguments->data,
+                   "the rows of the run, where its own file is elsewhere now or they were arrays in memory")
+      ->type_name("FILE");
   command->add_option("--threads", arguments->threads, "threads; 0: one a core")
       ->check(CLI::Range(0, 4096))
       ->type_name("N");

@@ -88,7 +88,7 @@ LabelMap map_labels(const Table& table, std::size_t target, std::vector<double>&
       if (std::isnan(targets[i])) continue;
       const std::string& name = labels.names[static_cast<std::size_t>(class_of[targets[i]])];
       if (fraction(name))
-        throw Error(location(table.source, table.lines[i], target + 1),
+        throw Error(location(table.source, table.line(i), target + 1),
                     "label " + shown(name) + " is no whole number",
                     "choose a regression task or another target_column");
     }
@@ -111,11 +111,15 @@ Sizes split_sizes(std::size_t rows, const DatasetOptions& options, const std::st
     return static_cast<std::size_t>(std::floor(fraction * static_cast<double>(rows) + 1e-9));
   };
   Sizes sizes{part(options.split.train), part(options.split.valid), 0};
-  sizes.test = rows - std::min(rows, sizes.train + sizes.valid);
+  const bool has_test = options.split.test > 0;
+  if (has_test)
+    sizes.test = rows - std::min(rows, sizes.train + sizes.valid);
+  else
+    sizes.train = rows - std::min(rows, sizes.valid);
   const std::pair<const char*, std::size_t> parts[] = {
       {"train", sizes.train}, {"valid", sizes.valid}, {"test", sizes.test}};
   for (const auto& [name, size] : parts)
-    if (size == 0)
+    if (size == 0 && (has_test || std::string_view(name) != "test"))
       throw Error(
           source,
           std::to_string(rows) + (rows == 1 ? " row" : " rows") + " leave the " + name + " part empty",
@@ -135,28 +139,48 @@ Moments column_moments(const Table& table, std::size_t column, std::span<const s
   return moments_of(values);
 }
 
-DataPart make_part(const Table& table, const DatasetInfo& info, const std::vector<double>& targets,
-                   const std::vector<std::uint32_t>& rows) {
-  DataPart part;
-  part.rows = rows.size();
-  for (std::uint32_t i : rows) {
-    for (std::size_t column : info.feature_columns) part.features.push_back(table.at(i, column));
-    part.targets.push_back(is_classification(info.task) ? targets[i]
-                                                        : info.normalisation.scaled_target(targets[i]));
-  }
-  info.normalisation.scale_features(part.features);
-  // The networks compute in single precision; they would name the row of the shuffled part.
-  const auto check = [&](double value, std::size_t row, std::size_t column) {
+/// Every value of the rows, as the network gets it, is a finite number in single precision, in which it
+/// computes. @return FNV-1a over the bits of the features and then of the targets, from `hash` on
+std::uint64_t check_and_hash(const SplitTable& data, const std::vector<std::uint32_t>& rows,
+                             std::uint64_t hash) {
+  const Table& table = *data.table;
+  const DatasetInfo& info = data.info;
+  const auto check = [&](double value, std::uint32_t row, std::size_t column) {
     if (std::isfinite(static_cast<float>(value))) return;
-    throw Error(location(table.source, table.lines[rows[row]], column + 1),
+    throw Error(location(table.source, table.line(row), column + 1),
                 std::isfinite(value)
                     ? "the value is too large for single precision, in which networks compute"
                     : "the value overflows when it is standardised",
                 "correct the field or remove the row");
   };
-  for (std::size_t k = 0; k < part.features.size(); ++k)
-    check(part.features[k], k / info.inputs(), info.feature_columns[k % info.inputs()]);
-  for (std::size_t i = 0; i < part.targets.size(); ++i) check(part.targets[i], i, info.target_position);
+  const auto add = [&](double value) {
+    hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 1099511628211ull;
+    hash ^= hash >> 32;
+  };
+  std::vector<double> features(info.inputs());
+  for (const std::uint32_t row : rows) {
+    data.read(row, features);
+    for (std::size_t k = 0; k < features.size(); ++k) {
+      check(features[k], row, info.feature_columns[k]);
+      add(features[k]);
+    }
+  }
+  const std::vector<double> targets = data.scaled_targets(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    check(targets[i], rows[i], info.target_position);
+    add(targets[i]);
+  }
+  return hash;
+}
+
+DataPart make_part(const SplitTable& data, const std::vector<std::uint32_t>& rows) {
+  DataPart part;
+  part.rows = rows.size();
+  const std::size_t inputs = data.info.inputs();
+  part.features.resize(rows.size() * inputs);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    data.read(rows[i], std::span(part.features).subspan(i * inputs, inputs));
+  part.targets = data.scaled_targets(rows);
   return part;
 }
 
@@ -166,19 +190,6 @@ std::string joined_lines(const std::vector<std::size_t>& lines) {
   for (std::size_t k = 0; k < std::min(kNamed, lines.size()); ++k)
     out += (k ? ", " : "") + std::to_string(lines[k]);
   return lines.size() > kNamed ? out + ", …" : out;
-}
-
-/// FNV-1a over the numbers' bits, order included.
-std::uint64_t checksum_of(std::initializer_list<const DataPart*> parts) {
-  std::uint64_t hash = 14695981039346656037ull;
-  const auto add = [&](const std::vector<double>& values) {
-    for (const double value : values) {
-      hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 1099511628211ull;
-      hash ^= hash >> 32;
-    }
-  };
-  for (const DataPart* part : parts) add(part->features), add(part->targets);
-  return hash;
 }
 
 /// The columns and what they are called.
@@ -212,7 +223,7 @@ std::vector<std::uint32_t> usable_rows(const Table& table, const DatasetInfo& in
   for (std::size_t i = 0; i < table.rows; ++i) {
     targets[i] = table.at(i, info.target_position);
     if (std::isnan(targets[i])) {
-      without_target.push_back(table.lines[i]);
+      without_target.push_back(table.line(i));
       continue;
     }
     usable.push_back(static_cast<std::uint32_t>(i));
@@ -220,7 +231,7 @@ std::vector<std::uint32_t> usable_rows(const Table& table, const DatasetInfo& in
       if (!std::isnan(table.at(i, column))) continue;
       ++filled;
       if (!table.categories[column].empty())
-        throw Error(location(table.source, table.lines[i], column + 1),
+        throw Error(location(table.source, table.line(i), column + 1),
                     "missing value in column '" + table.column_names[column] + "', whose words have no mean",
                     data::against_missing({}, false));
     }
@@ -246,7 +257,7 @@ std::vector<std::uint32_t> split_rows(const std::vector<std::uint32_t>& usable, 
   const auto test_begin = valid_begin + static_cast<std::ptrdiff_t>(sizes.valid);
   info.train_rows.assign(order.begin(), valid_begin);
   info.valid_rows.assign(valid_begin, test_begin);
-  info.test_rows.assign(test_begin, order.end());
+  info.test_rows.assign(options.split.test > 0 ? test_begin : valid_begin, order.end());
   return order;
 }
 
@@ -289,27 +300,69 @@ void name_absent_classes(const DatasetInfo& info, const std::vector<double>& tar
 
 }  // namespace
 
-Dataset assemble_dataset(const Table& table, const DatasetOptions& options) {
+double SplitTable::read(std::uint32_t row, std::span<double> features) const {
+  for (std::size_t k = 0; k < features.size(); ++k) features[k] = table->at(row, info.feature_columns[k]);
+  info.normalisation.scale_features(features);
+  return is_classification(info.task) ? targets[row] : info.normalisation.scaled_target(targets[row]);
+}
+
+std::vector<double> SplitTable::scaled_targets(std::span<const std::uint32_t> rows) const {
+  std::vector<double> scaled;
+  scaled.reserve(rows.size());
+  for (const std::uint32_t row : rows)
+    scaled.push_back(is_classification(info.task) ? targets[row]
+                                                  : info.normalisation.scaled_target(targets[row]));
+  return scaled;
+}
+
+SplitTable split_table(std::shared_ptr<const Table> given, const DatasetOptions& options) {
   check_options(options);
+  const Table& table = *given;
   if (table.rows > std::numeric_limits<std::uint32_t>::max())
     throw Error(table.source, "more than 2^32 rows", "give fewer rows");
-  Dataset out;
+  SplitTable out;
+  out.table = std::move(given);
   DatasetInfo& info = out.info;
   describe_columns(table, options, info);
-  std::vector<double> targets(table.rows);
-  const auto usable = usable_rows(table, info, targets, out.warnings);
-  if (is_classification(info.task)) info.labels = map_labels(table, info.target_position, targets);
+  out.targets.resize(table.rows);
+  const auto usable = usable_rows(table, info, out.targets, out.warnings);
+  if (is_classification(info.task)) info.labels = map_labels(table, info.target_position, out.targets);
   const auto used = split_rows(usable, options, info);
+  if (options.split.test == 0)
+    out.warnings.push_back(
+        "there is no test part (test_split 0): the validation rows serve as test rows, and early stopping "
+        "has "
+        "seen them");
   measure_columns(table, used, options, info, out.warnings);
-  if (is_classification(info.task)) name_absent_classes(info, targets, out.warnings);
-  out.train = make_part(table, info, targets, info.train_rows);
-  out.valid = make_part(table, info, targets, info.valid_rows);
-  out.test = make_part(table, info, targets, info.test_rows);
-  info.checksum = checksum_of({&out.train, &out.valid, &out.test});
+  if (is_classification(info.task)) name_absent_classes(info, out.targets, out.warnings);
+  constexpr std::uint64_t kBasis = 14695981039346656037ull;
+  info.checksum = check_and_hash(out, info.train_rows, kBasis);
+  info.checksum = check_and_hash(out, info.valid_rows, info.checksum);
+  info.checksum = check_and_hash(out, info.test_rows, info.checksum);
   return out;
 }
 
-Dataset load_dataset(const std::filesystem::path& path, TableOptions table, const DatasetOptions& options) {
+Dataset assemble_dataset(const SplitTable& data) {
+  Dataset out;
+  out.info = data.info;
+  out.warnings = data.warnings;
+  out.train = make_part(data, data.info.train_rows);
+  out.valid = make_part(data, data.info.valid_rows);
+  out.test = make_part(data, data.info.test_rows);
+  return out;
+}
+
+Dataset assemble_dataset(const Table& table, const DatasetOptions& options) {
+  return assemble_dataset(
+      split_table(std::shared_ptr<const Table>(std::shared_ptr<void>(), &table), options));
+}
+
+Table read_dataset_table(const std::filesystem::path& path, TableOptions table,
+                         const DatasetOptions& options) {
+  if (path == kMemoryPath)
+    throw Error("data.path", "the rows of this run were arrays in memory, which no file holds",
+                "give them again: in Python `smile_bnn.load(RUN).evaluate(X, y)`; on the command line as a "
+                "table whose last column is the target, `smile evaluate RUN --data FILE`");
   const std::string target = options.target_column.value_or("-1");
   if (is_classification(options.task)) table.categorical.push_back(target);
   // What is neither a feature nor the target may hold anything.
@@ -321,7 +374,11 @@ Dataset load_dataset(const std::filesystem::path& path, TableOptions table, cons
       read[column_index(target, names, "data.target_column")] = true;
       return read;
     };
-  return assemble_dataset(read_table(path, table), options);
+  return read_table(path, table);
+}
+
+Dataset load_dataset(const std::filesystem::path& path, TableOptions table, const DatasetOptions& options) {
+  return assemble_dataset(read_dataset_table(path, std::move(table), options), options);
 }
 
 }  // namespace smile

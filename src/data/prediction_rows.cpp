@@ -6,6 +6,7 @@
 
 #include "data/field.hpp"
 #include "smile/data/dataset.hpp"
+#include "smile/data/memory_table.hpp"
 #include "smile/error.hpp"
 
 namespace smile {
@@ -95,6 +96,10 @@ struct PredictionReader::State {
 
   State(const std::filesystem::path& path, TableOptions options, const DatasetInfo& of_training)
       : info(of_training), source(path.string()), table(path, with_words(std::move(options))) {}
+  State(std::shared_ptr<const Table> rows, MissingPolicy missing, const DatasetInfo& of_training)
+      : info(of_training),
+        source(rows->source),
+        table(open_memory_table(rows, with_words({.missing = missing}))) {}
 
   /// The columns that held words in training hold words here.
   TableOptions with_words(TableOptions options) {
@@ -178,6 +183,9 @@ struct PredictionReader::State {
 PredictionReader::PredictionReader(const std::filesystem::path& path, TableOptions table,
                                    const DatasetInfo& info)
     : state_(std::make_unique<State>(path, std::move(table), info)) {}
+PredictionReader::PredictionReader(std::shared_ptr<const Table> table, MissingPolicy missing,
+                                   const DatasetInfo& info)
+    : state_(std::make_unique<State>(std::move(table), missing, info)) {}
 PredictionReader::PredictionReader(PredictionReader&&) noexcept = default;
 PredictionReader::~PredictionReader() = default;
 

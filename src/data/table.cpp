@@ -161,6 +161,7 @@ std::unique_ptr<TableBlocks::Source> open_npy_table(const std::filesystem::path&
 
 TableBlocks::TableBlocks(const std::filesystem::path& path, const TableOptions& options)
     : source_(table_format_of(path).open(path, options)) {}
+TableBlocks::TableBlocks(std::unique_ptr<Source> source) : source_(std::move(source)) {}
 TableBlocks::TableBlocks(TableBlocks&&) noexcept = default;
 TableBlocks::~TableBlocks() = default;
 

@@ -1,247 +1,25 @@
 /// Predictions for new rows from the draws of a run.
+#include "smile/deliver/predict.hpp"
+
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 
 #include "deliver/prediction_source.hpp"
 #include "deliver/prediction_writer.hpp"
-#include "evaluation/argmax.hpp"
-#include "evaluation/row_predictive.hpp"
-#include "experiment/phase_progress.hpp"
+#include "deliver/row_predictor.hpp"
 #include "experiment/stored_run.hpp"
-#include "run/network_record.hpp"
 #include "run/output_guard.hpp"
-#include "smile/config/options.hpp"
-#include "smile/deliver/predict.hpp"
-#include "smile/ensemble/parallel.hpp"
 #include "smile/error.hpp"
-#include "smile/evaluation/classification.hpp"
-#include "smile/evaluation/metrics.hpp"
-#include "smile/evaluation/mixture.hpp"
 #include "smile/run/run_paths.hpp"
-#include "smile/statistics/summaries.hpp"
-#include "smile/targets/task_likelihood.hpp"
 
 namespace smile {
 namespace {
 
 namespace fs = std::filesystem;
 using experiment::Experiment;
-using experiment::PredictionBlock;
-using experiment::PredictionWriter;
 using experiment::StoredRun;
-
-/// Rows are predicted in blocks: their draws' means and standard deviations fit in kBlockBytes.
-constexpr std::size_t kBlockBytes = std::size_t{32} << 20, kMostRows = 4096;
-
-/// A block of rows goes in, lines of the result come out.
-class RowPredictor {
- public:
-  /// @param stop  may be null
-  RowPredictor(const StoredRun& run, std::size_t threads, const std::atomic<bool>* stop)
-      : run_(run), e_(run.experiment), threads_(threads), stop_(stop) {}
-  virtual ~RowPredictor() = default;
-
-  virtual experiment::PredictionColumns columns() const = 0;
-  virtual std::size_t block_rows() const = 0;
-  virtual void predict(const PredictionBlock& rows, PredictionWriter& writer) = 0;
-  virtual std::vector<std::pair<std::string, double>> scores() const = 0;
-
- protected:
-  /// The network's outputs for the rows, draw after draw.
-  void for_each_draw(const PredictionBlock& rows, const experiment::OutputSink& sink) {
-    if (!complete_) complete_ = experiment::complete_draws(e_, *rows.network, run_.path);
-    const bool all = experiment::for_each_prediction(
-        *rows.network, Part::test, run_.chains, threads_, sink,
-        [this](std::size_t) { return !(stop_ && stop_->load()); }, *complete_);
-    if (!all)
-      throw Error(run_.path.string(), "stopped before the last row", "start it again", ErrorKind::run);
-  }
-
-  const StoredRun& run_;
-  const Experiment& e_;
-  const std::size_t threads_;
-  const std::atomic<bool>* const stop_;
-
- private:
-  std::optional<experiment::CompleteDraw> complete_;
-};
-
-class RegressionPredictor final : public RowPredictor {
- public:
-  RegressionPredictor(const StoredRun& run, std::size_t threads, const std::atomic<bool>* stop,
-                      std::vector<double> quantiles)
-      : RowPredictor(run, threads, stop),
-        quantiles_(std::move(quantiles)),
-        reader_(e_.config.task(), 1),  // classes: none
-        own_sigma_(reader_.has_own_sigma()),
-        draws_(run.draws()) {}
-
-  experiment::PredictionColumns columns() const override {
-    experiment::PredictionColumns columns;
-    columns.numbers = {"mean", "sd", "aleatoric_sd", "epistemic_sd"};
-    for (const double p : quantiles_) columns.numbers.push_back(fmt::format("q{:g}", p));
-    return columns;
-  }
-  std::size_t block_rows() const override {
-    const std::size_t bytes = draws_ * sizeof(float) * (own_sigma_ ? 2 : 1);
-    return std::clamp<std::size_t>(kBlockBytes / bytes, 1, kMostRows);
-  }
-
-  void predict(const PredictionBlock& rows, PredictionWriter& writer) override {
-    gather(rows);
-    const std::size_t width = 4 + quantiles_.size();
-    std::vector<double> results(rows.rows * width), scaled(rows.rows * width);
-    std::vector<double> log_density(rows.targets.empty() ? 0 : rows.rows);
-    ensemble::parallel_for(rows.rows, threads_, [&](std::size_t i) {
-      const auto line = std::span(scaled).subspan(i * width, width);
-      const NormalMixture mixture = mixture_of(i);
-      summarise(mixture, line);
-      if (!log_density.empty()) log_density[i] = log_density_of(mixture, rows.targets[i]);
-    });
-    const ColumnScaling& scale = e_.info.normalisation;
-    for (std::size_t i = 0; i < rows.rows; ++i) {
-      const auto line = std::span<const double>(scaled).subspan(i * width, width);
-      const auto result = std::span(results).subspan(i * width, width);
-      for (std::size_t j = 0; j < width; ++j)
-        result[j] =
-            j >= 1 && j <= 3 ? line[j] * scale.target_sd : scale.original_target(line[j]);  // sds, places
-      writer.add({rows.records[i], {}, 0, result});
-      if (!rows.targets.empty()) score(rows.targets[i], line, log_density[i]);
-    }
-  }
-
-  std::vector<std::pair<std::string, double>> scores() const override {
-    const double n = double(scored_);
-    std::vector<std::pair<std::string, double>> scores{
-        {metric::kLppd, log_density_sum_ / n},
-        {metric::kRmseOwnUnit, std::sqrt(squared_error_ / n) * e_.info.normalisation.target_sd}};
-    if (has_interval()) scores.emplace_back(coverage_label(*highest() - *lowest()), double(covered_) / n);
-    return scores;
-  }
-
- private:
-  std::vector<double>::const_iterator lowest() const {
-    return std::min_element(quantiles_.begin(), quantiles_.end());
-  }
-  std::vector<double>::const_iterator highest() const {
-    return std::max_element(quantiles_.begin(), quantiles_.end());
-  }
-  bool has_interval() const { return quantiles_.size() > 1 && std::abs(*lowest() + *highest() - 1) < 1e-9; }
-
-  /// Sorts the outputs of all draws by row.
-  void gather(const PredictionBlock& rows) {
-    means_.resize(rows.rows * draws_);
-    sds_.resize(own_sigma_ ? rows.rows * draws_ : draws_);
-    std::size_t draw = 0;
-    for_each_draw(
-        rows, [&](std::size_t, std::size_t, std::span<const float> position, std::span<const float> outputs) {
-          if (!own_sigma_) sds_[draw] = float(reader_.normal(outputs, 0, position).sigma());
-          for (std::size_t i = 0; i < rows.rows; ++i) {
-            const RowPredictive::Normal normal = reader_.normal(outputs, i, position);
-            means_[i * draws_ + draw] = float(normal.mean);
-            if (own_sigma_) sds_[i * draws_ + draw] = float(normal.sigma());
-          }
-          ++draw;
-        });
-  }
-
-  NormalMixture mixture_of(std::size_t row) const {
-    return {std::span(means_).subspan(row * draws_, draws_),
-            own_sigma_ ? std::span(sds_).subspan(row * draws_, draws_) : std::span(sds_)};
-  }
-
-  /// Moments of the mixture: variance = mean of σ² (aleatoric) + variance of the means (epistemic).
-  void summarise(const NormalMixture& mixture, std::span<double> line) const {
-    RunningMoments means;
-    double noise = 0;
-    for (std::size_t s = 0; s < draws_; ++s) {
-      means.add(double(mixture.means[s]));
-      noise += double(mixture.sds[s]) * double(mixture.sds[s]);
-    }
-    const double aleatoric = noise / double(draws_), epistemic = means.variance();
-    line[0] = means.mean();
-    line[1] = std::sqrt(aleatoric + epistemic);
-    line[2] = std::sqrt(aleatoric);
-    line[3] = std::sqrt(epistemic);
-    for (std::size_t j = 0; j < quantiles_.size(); ++j)
-      line[4 + j] = mixture_quantile(mixture, quantiles_[j]);
-  }
-
-  static double log_density_of(const NormalMixture& mixture, double target) {
-    LogSumExp sum;
-    for (std::size_t s = 0; s < mixture.means.size(); ++s)
-      sum.add(normal_log_likelihood(target, double(mixture.means[s]), std::log(double(mixture.sds[s])))
-                  .log_likelihood);
-    return sum.value() - std::log(double(mixture.means.size()));
-  }
-
-  void score(double target, std::span<const double> line, double log_density) {
-    ++scored_;
-    log_density_sum_ += log_density;
-    squared_error_ += (line[0] - target) * (line[0] - target);
-    if (!has_interval()) return;
-    const double low = line[4 + std::size_t(lowest() - quantiles_.begin())],
-                 high = line[4 + std::size_t(highest() - quantiles_.begin())];
-    covered_ += low <= target && target <= high;
-  }
-
-  const std::vector<double> quantiles_;
-  const RowPredictive reader_;
-  const bool own_sigma_;
-  const std::size_t draws_;
-  std::vector<float> means_, sds_;  // @shape [rows, draws]; sds_ [draws] where σ is global
-  std::size_t scored_ = 0, covered_ = 0;
-  double log_density_sum_ = 0, squared_error_ = 0;
-};
-
-class ClassPredictor final : public RowPredictor {
- public:
-  using RowPredictor::RowPredictor;
-
-  experiment::PredictionColumns columns() const override {
-    experiment::PredictionColumns columns;
-    columns.labels = e_.info.labels.names;
-    for (const auto& name : e_.info.labels.names) columns.numbers.push_back("p_" + name);
-    columns.numbers.insert(columns.numbers.end(), {"entropy", "mutual_information"});
-    return columns;
-  }
-  std::size_t block_rows() const override { return kMostRows; }
-
-  void predict(const PredictionBlock& rows, PredictionWriter& writer) override {
-    const std::size_t classes = e_.info.labels.classes();
-    UncertaintyAccumulator uncertainty(rows.rows, classes);
-    for_each_draw(rows, [&](std::size_t, std::size_t, std::span<const float>,
-                            std::span<const float> outputs) { uncertainty.add(outputs); });
-    const std::vector<double> probabilities = uncertainty.mean_probabilities();
-    const auto entropy = uncertainty.entropy(), information = uncertainty.mutual_information();
-    std::vector<double> line(classes + 2);
-    for (std::size_t i = 0; i < rows.rows; ++i) {
-      for (std::size_t c = 0; c < classes; ++c) line[c] = probabilities[i * classes + c];
-      line[classes] = entropy[i];
-      line[classes + 1] = information[i];
-      const std::size_t best = argmax(std::span<const double>(line).first(classes));
-      writer.add({rows.records[i], rows.names.empty() ? std::string_view() : rows.names[i], best, line});
-      if (rows.targets.empty()) continue;
-      const auto target = std::size_t(rows.targets[i]);
-      ++scored_;
-      right_ += best == target;
-      log_density_sum_ += std::log(line[target]);
-    }
-  }
-
-  std::vector<std::pair<std::string, double>> scores() const override {
-    return {{metric::kLppd, log_density_sum_ / double(scored_)},
-            {metric::kAccuracy, double(right_) / double(scored_)}};
-  }
-
- private:
-  std::size_t scored_ = 0, right_ = 0;
-  double log_density_sum_ = 0;
-};
 
 /// "csv, npy or json", with something before each.
 std::string formats_text(std::string_view before) {
@@ -272,13 +50,6 @@ const PredictionFormat& format_of(const PredictOptions& options) {
               "let the name end in " + formats_text(".") + ", or say which it is with --format");
 }
 
-void check_quantiles(const std::vector<double>& quantiles) {
-  for (const double p : quantiles)
-    if (!(p > 0 && p < 1))
-      throw Error("--quantiles", fmt::format("{:g} is not between 0 and 1", p),
-                  "give probabilities such as 0.05,0.5,0.95");
-}
-
 fs::path output_path(const StoredRun& run, const PredictOptions& options, const PredictionFormat& format) {
   if (!options.out.empty()) return options.out;
   return RunPaths(run.path).new_predictions().replace_extension(format.name);
@@ -288,27 +59,16 @@ fs::path output_path(const StoredRun& run, const PredictOptions& options, const 
 
 PredictSummary predict_run(const std::string& directory, const PredictOptions& options) {
   const PredictionFormat& format = format_of(options);
-  check_quantiles(options.quantiles);
+  experiment::check_quantiles(options.quantiles, "--quantiles");
   const StoredRun run = experiment::open_stored_run(directory, options.incomplete);
   const Experiment& e = run.experiment;
-  if (e.config.data.data_type == DataKind::text)
-    throw Error(directory, "predictions are made for the rows of tables and for images",
-                "write with smile generate; eval/predictions.npz has those of the test part");
-  if (!e.is_native() && e.config.model.row().torch) require_network_engine(directory, "its network");
-  experiment::check_same_network_file(directory, e.config);
+  experiment::require_predictable(run);
   RunOptions threading;
   threading.threads = options.threads;
   const std::size_t threads = experiment::thread_count(e, threading, 64);
-
   const auto source = experiment::open_prediction_source(e, options.data);
-  std::unique_ptr<RowPredictor> predictor;
-  if (e.is_regression())
-    predictor = std::make_unique<RegressionPredictor>(run, threads, options.stop, options.quantiles);
-  else
-    predictor = std::make_unique<ClassPredictor>(run, threads, options.stop);
+  const auto predictor = experiment::make_row_predictor(run, threads, options.stop, options.quantiles);
 
-  PredictSummary summary;
-  summary.remarks = run.remarks;
   const fs::path path = output_path(run, options, format);
   OutputGuard guard;
   guard.reads_run(run.path).reads(options.data);
@@ -317,24 +77,11 @@ PredictSummary predict_run(const std::string& directory, const PredictOptions& o
   experiment::PredictionColumns columns = predictor->columns();
   columns.longest_name = source->longest_name();
   const auto writer = format.make(path, std::move(columns));
-  experiment::PhaseProgress progress(options.on_progress, "prediction",
-                                     e.config.data.data_type == DataKind::image ? "images" : "rows");
-  for (PredictionBlock rows; source->next(predictor->block_rows(), rows);) {
-    if (rows.rows == 0) continue;
-    predictor->predict(rows, *writer);
-    summary.rows += rows.rows;
-    summary.has_targets = !rows.targets.empty();
-    rows.network.reset();  // before the next block is read
-    progress.tell(summary.rows, std::max(summary.rows, source->total()), false);
-  }
-  progress.tell(summary.rows, summary.rows, true);
+  PredictSummary summary = experiment::predict_all(
+      *source, *predictor, *writer, options, e.config.data.data_type == DataKind::image ? "images" : "rows");
   writer->finish();
   summary.file = path.string();
-  if (summary.has_targets) summary.scores = predictor->scores();
-  summary.left_out = source->left_out();
-  for (const std::string& remark : source->remarks()) summary.remarks.push_back(remark);
-  if (summary.left_out > 0)
-    summary.remarks.push_back(fmt::format("{} rows with a missing value are left out", summary.left_out));
+  summary.remarks.insert(summary.remarks.begin(), run.remarks.begin(), run.remarks.end());
   return summary;
 }
 

@@ -15,7 +15,9 @@ namespace {
 class TableSource final : public PredictionSource {
  public:
   TableSource(const Experiment& e, const std::string& data)
-      : e_(e), data_(data), reader_(data, e.config.data.table, e.info) {}
+      : e_(e), files_{data}, reader_(data, e.config.data.table, e.info) {}
+  TableSource(const Experiment& e, std::shared_ptr<const Table> table)
+      : e_(e), reader_(std::move(table), e.config.data.table.missing, e.info) {}
 
   bool next(std::size_t most, PredictionBlock& block) override {
     PredictionRows rows;
@@ -29,7 +31,7 @@ class TableSource final : public PredictionSource {
     block.targets = std::move(rows.targets);
     return true;
   }
-  std::vector<std::filesystem::path> files() const override { return {data_}; }
+  std::vector<std::filesystem::path> files() const override { return files_; }
   std::size_t left_out() const override { return left_out_; }
   std::vector<std::string> remarks() const override {
     std::string names;
@@ -40,7 +42,7 @@ class TableSource final : public PredictionSource {
 
  private:
   const Experiment& e_;
-  const std::filesystem::path data_;
+  const std::vector<std::filesystem::path> files_;
   PredictionReader reader_;
   std::size_t left_out_ = 0;
 };
@@ -87,6 +89,11 @@ class ImageSource final : public PredictionSource {
 std::unique_ptr<PredictionSource> open_prediction_source(const Experiment& e, const std::string& data) {
   if (e.config.data.data_type == DataKind::image) return std::make_unique<ImageSource>(e, data);
   return std::make_unique<TableSource>(e, data);
+}
+
+std::unique_ptr<PredictionSource> open_prediction_source(const Experiment& e,
+                                                         std::shared_ptr<const Table> table) {
+  return std::make_unique<TableSource>(e, std::move(table));
 }
 
 }  // namespace smile::experiment

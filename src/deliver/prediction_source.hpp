@@ -41,5 +41,8 @@ class PredictionSource {
 /// @throws Error for data that the network does not take
 std::unique_ptr<PredictionSource> open_prediction_source(const Experiment& experiment,
                                                          const std::string& data);
+/// Rows of a table in memory.
+std::unique_ptr<PredictionSource> open_prediction_source(const Experiment& experiment,
+                                                         std::shared_ptr<const Table> table);
 
 }  // namespace smile::experiment

@@ -32,22 +32,70 @@ void check_lengths(const Experiment& e) {
                 "lower burn_in, or store more draws (n_samples, n_thinning)");
 }
 
+/// The native network over parts whose rows are read one at a time.
+/// @param part  of a part: its rows in the form of the network
+template <class Make>
+void make_native(Experiment& e, std::size_t inputs, std::size_t training_rows, const Make& part) {
+  fit_to_data(e.config, training_rows, e.info.labels.classes());
+  e.spec = fcn_spec(e.config, inputs);
+  e.spec.validate();
+  e.training = {part(Part::train), part(Part::valid)};
+  e.network = std::make_shared<FcnNetwork>(e.spec, e.training.train, e.training.valid, part(Part::test));
+}
+
+/// A table's rows go from where they lie into the network's forms of them, without a copy between.
+void load_native_table(Experiment& e, const std::shared_ptr<const Table>& given) {
+  SplitTable data = load_split_table(e.config, given);
+  e.info = std::move(data.info);
+  e.warnings.insert(e.warnings.end(), data.warnings.begin(), data.warnings.end());
+  // The split table reads its rows by what it knows of them.
+  data.info = DatasetInfo();
+  data.info.task = e.info.task;
+  data.info.feature_columns = e.info.feature_columns;
+  data.info.normalisation = e.info.normalisation;
+  const std::size_t inputs = e.info.inputs();
+  const auto native = [&](const std::vector<std::uint32_t>& rows, std::size_t count) {
+    return std::make_shared<const FcnData<float>>(
+        count, inputs,
+        [&](std::size_t i, std::span<double> features) { return data.read(rows[i], features); });
+  };
+  const std::size_t test_rows = evaluated_rows(e.config.evaluation_args, e.info.test_rows.size());
+  std::shared_ptr<const FcnData<float>> valid;
+  make_native(e, inputs, e.info.train_rows.size(), [&](Part part) {
+    switch (part) {
+      case Part::train:
+        return native(e.info.train_rows, e.info.train_rows.size());
+      case Part::valid:
+        return valid = native(e.info.valid_rows, e.info.valid_rows.size());
+      case Part::test:
+        break;
+    }
+    const bool as_valid = test_rows == e.info.valid_rows.size() && e.info.test_rows == e.info.valid_rows;
+    return as_valid ? valid : native(e.info.test_rows, test_rows);
+  });
+  const auto targets = [&](const std::vector<std::uint32_t>& rows, std::size_t count) {
+    return DataPart{count, {}, data.scaled_targets(std::span(rows).first(count))};
+  };
+  e.valid = targets(e.info.valid_rows, e.info.valid_rows.size());
+  e.test = targets(e.info.test_rows, test_rows);
+}
+
 /// Reads the data and makes the network; texts and images are left to the engine of large networks.
-void load(Experiment& e) {
-  NetworkData data = load_network_data(e.config, e.info, e.warnings);
-  if (data.table && e.config.model.is_native()) {
-    Dataset dataset = *data.table;
-    fit_to_data(e.config, dataset.train.rows, e.info.labels.classes());
-    const std::size_t inputs = dataset.train.features.size() / std::max<std::size_t>(1, dataset.train.rows);
-    e.spec = fcn_spec(e.config, inputs);
-    e.spec.validate();
-    e.training = member_data(dataset.train, dataset.valid, inputs);
-    e.network = std::make_shared<FcnNetwork>(
-        e.spec, e.training.train, e.training.valid,
-        std::make_shared<const FcnData<float>>(dataset.test.rows, inputs, dataset.test.features,
-                                               dataset.test.targets));
-    e.valid = std::move(dataset.valid);
-    e.test = std::move(dataset.test);
+void load(Experiment& e, const std::shared_ptr<const Table>& given) {
+  if (e.config.data.data_type == DataKind::tabular && e.config.model.is_native())
+    return load_native_table(e, given);
+  NetworkData data = load_network_data(e.config, e.info, e.warnings, given);
+  if (data.table && e.config.model.is_native()) {  // flattened images
+    const Dataset& table = *data.table;
+    const std::size_t inputs = table.train.features.size() / std::max<std::size_t>(1, table.train.rows);
+    make_native(e, inputs, table.train.rows, [&](Part part) {
+      const DataPart& rows = part == Part::train   ? table.train
+                             : part == Part::valid ? table.valid
+                                                   : table.test;
+      return std::make_shared<const FcnData<float>>(rows.rows, inputs, rows.features, rows.targets);
+    });
+    e.valid = targets_of(data, Part::valid);
+    e.test = targets_of(data, Part::test);
     return;
   }
   const std::size_t rows = data.table    ? data.table->train.rows
@@ -71,10 +119,10 @@ std::shared_ptr<const Network> make_network(const Config& config, const NetworkD
   return require_network_engine(config.place("model.model"), config.model.model)->network(config, data);
 }
 
-Experiment prepare(const Config& given) {
+Experiment prepare(const Config& given, const std::shared_ptr<const Table>& table) {
   Experiment e;
   e.config = given;
-  load(e);
+  load(e, table);
   const Config& config = e.config;
   e.layout = e.network->layout();
   if (!config.training.sampler.params_frozen.empty()) {

@@ -27,7 +27,7 @@ namespace smile::experiment {
 struct Experiment {
   Config config;
   DatasetInfo info;
-  DataPart valid, test;  ///< what evaluation compares with; of images and texts the labels alone
+  DataPart valid, test;  ///< what evaluation compares with: targets and labels, without the features
   std::shared_ptr<const Network> network;
   ParameterLayout layout;  ///< what is sampled
   /// Where some parameters stay at their member's values (`params_frozen`); else null. Members are whole.
@@ -56,8 +56,9 @@ struct Experiment {
 std::shared_ptr<const Network> make_network(const Config& config, const NetworkData& data);
 
 /// Reads the data and checks that the configuration can run on it. Writes nothing.
+/// @param given  rows in memory, in the place of the file `data.path`; null: there are none
 /// @throws Error (usage) for everything that cannot work
-Experiment prepare(const Config& config);
+Experiment prepare(const Config& config, const std::shared_ptr<const Table>& given = nullptr);
 
 /// What the run will need, with chains on `threads` threads (0: one a core).
 RunEstimate estimate_of(const Experiment& experiment, int threads);

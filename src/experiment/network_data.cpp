@@ -51,10 +51,19 @@ void hand_over(Data& data, DatasetInfo& info, std::vector<std::string>& warnings
 
 }  // namespace
 
-NetworkData load_network_data(const Config& config, DatasetInfo& info, std::vector<std::string>& warnings) {
+SplitTable load_split_table(const Config& config, const std::shared_ptr<const Table>& given) {
+  const DatasetOptions options = dataset_options(config);
+  return split_table(
+      given ? given
+            : std::make_shared<const Table>(read_dataset_table(config.data.path, config.data.table, options)),
+      options);
+}
+
+NetworkData load_network_data(const Config& config, DatasetInfo& info, std::vector<std::string>& warnings,
+                              const std::shared_ptr<const Table>& given) {
   NetworkData data;
   if (config.data.data_type == DataKind::tabular) {
-    Dataset dataset = load_dataset(config.data.path, config.data.table, dataset_options(config));
+    Dataset dataset = assemble_dataset(load_split_table(config, given));
     hand_over(dataset, info, warnings);
     cut_test_rows(config, dataset);
     data.table = std::make_shared<const Dataset>(std::move(dataset));

@@ -163,8 +163,9 @@ class Run {
 
 }  // namespace
 
-RunSummary run_experiment(const Config& config, const RunOptions& given) {
-  const Experiment e = experiment::prepare(config);
+RunSummary run_experiment(const Config& config, const RunOptions& given,
+                          const std::shared_ptr<const Table>& table) {
+  const Experiment e = experiment::prepare(config, table);
   RunOptions options = given;
   const RunEstimate plan = experiment::estimate_of(e, options.threads);
   if (plan.device_bytes && plan.chains_at_once > 0)
@@ -197,10 +198,12 @@ RunSummary run_experiment(const Config& config, const RunOptions& given) {
   return Run(e, directory, options).go(false);
 }
 
-RunSummary evaluate_run(const std::string& directory, const RunOptions& options) {
+RunSummary evaluate_run(const std::string& directory, const RunOptions& options, const RunData& data) {
   inspect_run(directory);
   RunDirectory run = RunDirectory::open(directory);
-  const Experiment e = experiment::prepare(load_config(RunPaths(run.path()).config().string()));
+  Config config = load_config(RunPaths(run.path()).config().string());
+  if (!data.file.empty()) config.data.path = data.file;
+  const Experiment e = experiment::prepare(config, data.table);
   check_same_data(run.path(), e);
   check_same_network(run.path(), e.config, *e.network);
   return Run(e, run, options).go(true);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "smile/error.hpp"
 
@@ -23,19 +24,33 @@ T checked(double value, std::size_t row, std::size_t column, std::size_t inputs)
   return converted;
 }
 
+void check_sizes(std::size_t rows, std::size_t inputs, std::size_t features, std::size_t targets) {
+  if (features == rows * inputs && targets == rows) return;
+  throw Error("network data",
+              std::to_string(features) + " feature values and " + std::to_string(targets) + " targets for " +
+                  std::to_string(rows) + " rows of " + std::to_string(inputs) + " features",
+              "give rows × inputs features and one target a row");
+}
+
 }  // namespace
 
 template <class T>
 FcnData<T>::FcnData(std::size_t rows, std::size_t inputs, std::span<const double> features,
                     std::span<const double> targets)
+    : FcnData(rows, inputs, [&](std::size_t row, std::span<double> out) {
+        check_sizes(rows, inputs, features.size(), targets.size());
+        std::copy_n(features.begin() + std::ptrdiff_t(row * inputs), inputs, out.begin());
+        return targets[row];
+      }) {
+  check_sizes(rows, inputs, features.size(), targets.size());
+}
+
+template <class T>
+FcnData<T>::FcnData(std::size_t rows, std::size_t inputs,
+                    const std::function<double(std::size_t row, std::span<double> features)>& read)
     : storage_(std::make_unique<Storage>()) {
-  if (features.size() != rows * inputs || targets.size() != rows)
-    throw Error("network data",
-                std::to_string(features.size()) + " feature values and " + std::to_string(targets.size()) +
-                    " targets for " + std::to_string(rows) + " rows of " + std::to_string(inputs) +
-                    " features",
-                "give rows × inputs features and one target a row");
   Storage& s = *storage_;
+  std::vector<double> features(inputs);
   constexpr std::size_t kLine = 64 / sizeof(T);
   s.rows = rows;
   s.inputs = inputs;
@@ -43,8 +58,9 @@ FcnData<T>::FcnData(std::size_t rows, std::size_t inputs, std::span<const double
   s.by_row.resize(rows * s.row_stride);
   for (std::size_t r = 0; r < rows; ++r) {
     T* row = s.by_row.data() + r * s.row_stride;
-    for (std::size_t i = 0; i < inputs; ++i) row[i] = checked<T>(features[r * inputs + i], r, i, inputs);
-    row[inputs] = checked<T>(targets[r], r, inputs, inputs);
+    const double target = read(r, features);
+    for (std::size_t i = 0; i < inputs; ++i) row[i] = checked<T>(features[i], r, i, inputs);
+    row[inputs] = checked<T>(target, r, inputs, inputs);
   }
   if constexpr (std::is_same_v<T, float>) {
     const std::size_t tiles = (rows + kTileRows - 1) / kTileRows;

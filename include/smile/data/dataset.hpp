@@ -117,13 +117,37 @@ struct Dataset {
       warnings;  ///< constant columns, dropped rows, classes absent from training; one line each
 };
 
-/// Shuffles with (seed, Purpose::split), takes floor(f_train N), floor(f_valid N) and the rest, scales.
+/// `data.path` of a run whose rows were given in memory; no file has that name.
+inline constexpr const char* kMemoryPath = "memory:";
+
+/// A table whose parts are dealt out and whose scaling is known. Its rows are scaled as they are read, so
+/// that nothing of it is copied.
+struct SplitTable {
+  std::shared_ptr<const Table> table;
+  DatasetInfo info;
+  std::vector<double> targets;        ///< by row of the table: as they lie there, or class numbers; NaN: none
+  std::vector<std::string> warnings;  ///< as of a Dataset
+
+  /// A row of the table, scaled. @param features  @shape [inputs], overwritten  @return the target
+  double read(std::uint32_t row, std::span<double> features) const;
+  /// The targets of some rows, scaled.
+  std::vector<double> scaled_targets(std::span<const std::uint32_t> rows) const;
+};
+
+/// Shuffles with (seed, Purpose::split), takes floor(f_train N), floor(f_valid N) and the rest, measures.
+/// With f_test = 0 there is no rest: the validation rows serve as test rows, too.
 /// @throws Error for fractions that do not sum to 1 within 1e−9, an empty part, one training row to
 /// standardise, a
 ///         constant regression target, a single class, labels that are no whole numbers, a task other than a
-///         table's
+///         table's, a value that does not fit into single precision
+SplitTable split_table(std::shared_ptr<const Table> table, const DatasetOptions& options);
+/// The same with the rows of all parts copied.
 Dataset assemble_dataset(const Table& table, const DatasetOptions& options);
-/// Reads and assembles. For classification the target column may hold words.
+Dataset assemble_dataset(const SplitTable& table);
+/// Reads the columns that are features or the target. For classification the target column may hold words.
+Table read_dataset_table(const std::filesystem::path& path, TableOptions table,
+                         const DatasetOptions& options);
+/// Reads and assembles.
 Dataset load_dataset(const std::filesystem::path& path, TableOptions table, const DatasetOptions& options);
 
 /// Mean and population standard deviation (two passes, no overflow or underflow on the way); sd = 0 exactly
@@ -153,6 +177,8 @@ struct PredictionRows {
 class PredictionReader {
  public:
   PredictionReader(const std::filesystem::path& path, TableOptions table, const DatasetInfo& info);
+  /// Rows of a table in memory. @param table  not null
+  PredictionReader(std::shared_ptr<const Table> table, MissingPolicy missing, const DatasetInfo& info);
   PredictionReader(PredictionReader&&) noexcept;
   ~PredictionReader();
 

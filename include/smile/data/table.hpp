@@ -58,19 +58,31 @@ struct TableOptions {
   std::function<std::vector<bool>(const std::vector<std::string>& names, bool has_header)> choose_read = {};
 };
 
+/// Numbers of a table that lie in a caller's memory and are read where they are.
+class TableNumbers {
+ public:
+  virtual ~TableNumbers() = default;
+  /// NaN where a value is missing.
+  virtual double at(std::size_t row, std::size_t column) const = 0;
+};
+
 struct Table {
   std::string source;                     ///< the file, as given
   std::vector<std::string> column_names;  ///< from the header, else "column1", "column2", …
   bool has_header = false;
   std::size_t rows = 0;
   std::size_t columns = 0;
-  std::vector<double> values;      ///< @shape [rows, columns] row-major; NaN: missing (policy mean)
-  std::vector<std::size_t> lines;  ///< line of each row in the file, from 1
+  std::vector<double> values;  ///< @shape [rows, columns] row-major; NaN: missing (policy mean)
+  std::shared_ptr<const TableNumbers> elsewhere;  ///< where set, they are there and `values` is empty
+  std::vector<std::size_t> lines;  ///< line of each row in the file, from 1; empty: row i is line i + 1
   std::vector<std::vector<std::string>> categories;  ///< per column: the words, by code; empty where numeric
   std::vector<std::size_t> dropped_lines;            ///< rows left out under MissingPolicy::drop
   std::size_t missing_values = 0;                    ///< NaN kept under MissingPolicy::mean
 
-  double at(std::size_t row, std::size_t column) const { return values[row * columns + column]; }
+  double at(std::size_t row, std::size_t column) const {
+    return elsewhere ? elsewhere->at(row, column) : values[row * columns + column];
+  }
+  std::size_t line(std::size_t row) const { return lines.empty() ? row + 1 : lines[row]; }
 };
 
 /// Reads by the ending of the file's name (table_formats()).
@@ -84,6 +96,9 @@ Table read_table(const std::filesystem::path& path, const TableOptions& options 
 class TableBlocks {
  public:
   explicit TableBlocks(const std::filesystem::path& path, const TableOptions& options = {});
+  /// From a source of one's own.
+  class Source;
+  explicit TableBlocks(std::unique_ptr<Source> source);
   TableBlocks(TableBlocks&&) noexcept;
   ~TableBlocks();
 
@@ -91,9 +106,6 @@ class TableBlocks {
   /// end of the file.
   /// @throws Error also where the file has no row at all
   bool next(std::size_t rows, Table& block);
-
-  /// A kind of file.
-  class Source;
 
  private:
   std::unique_ptr<Source> source_;

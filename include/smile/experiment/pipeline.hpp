@@ -4,10 +4,12 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "smile/config/config.hpp"
+#include "smile/data/table.hpp"
 #include "smile/ensemble/progress.hpp"
 #include "smile/named.hpp"
 #include "smile/run/metrics_file.hpp"
@@ -58,12 +60,23 @@ struct RunSummary {
 /// Runs or resumes one experiment.
 /// @throws Error for wrong input (before anything is written) and where the run cannot go on (full disk, …);
 ///         what was written so far can be resumed
-RunSummary run_experiment(const Config& config, const RunOptions& options);
+/// @param table  rows in memory; `data.path` of the configuration is kMemoryPath then. Null: that file is
+/// read
+RunSummary run_experiment(const Config& config, const RunOptions& options,
+                          const std::shared_ptr<const Table>& table = nullptr);
+
+/// Where the rows of a run are now.
+struct RunData {
+  std::string file;                    ///< empty: the run's own `data.path`
+  std::shared_ptr<const Table> table;  ///< where set: in memory
+};
 
 /// Evaluates the draws of a run directory anew and rewrites eval/ and the report. What the run's status says
 /// stays, but that a run all of whose chains are complete becomes complete; chains that are not are evaluated
 /// as far as they came, with a warning and the status `interrupted` of the summary.
-RunSummary evaluate_run(const std::string& directory, const RunOptions& options = {});
+/// @param data  the rows that the run was made with, where they are elsewhere now
+RunSummary evaluate_run(const std::string& directory, const RunOptions& options = {},
+                        const RunData& data = {});
 
 /// One point of a sweep that is done.
 struct SweepEntry {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -56,6 +57,11 @@ class FcnData {
   /// Throws Error where the sizes don't fit or a value isn't finite (in T), with its row and column.
   FcnData(std::size_t rows, std::size_t inputs, std::span<const double> features,
           std::span<const double> targets);
+  /// The same row by row, so that the rows need not lie in memory a second time.
+  /// @param read  called once for each row in order; fills in its features (@shape [inputs]) and returns its
+  ///        target
+  FcnData(std::size_t rows, std::size_t inputs,
+          const std::function<double(std::size_t row, std::span<double> features)>& read);
   ~FcnData();
   FcnData(FcnData&&) noexcept;
   FcnData& operator=(FcnData&&) noexcept;
