@@ -15,7 +15,7 @@ using bench::FcnProblem;
 constexpr std::size_t kRows = 12165;
 constexpr double kLargestError = 5e-7;
 
-struct Named {
+struct Network {
   std::string name;
   FcnSpec spec;
 };
@@ -47,7 +47,7 @@ struct Running {
 
 int main(int argc, char** argv) {
   const Task mean = Task::mean_regression;
-  const std::vector<Named> networks = {
+  const std::vector<Network> networks = {
       {"12-16-16-16-1 relu", shape(12, {16, 16, 16, 1}, Activation::relu, mean)},
       {"12-16-16-16-1 tanh", shape(12, {16, 16, 16, 1}, Activation::tanh, mean)},
       {"12-16-16-16-1 sigmoid", shape(12, {16, 16, 16, 1}, Activation::sigmoid, mean)},
@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   std::vector<std::unique_ptr<Running>> running;
   std::vector<Candidate> candidates;
   bool right = true;
-  for (const Named& named : networks) {
+  for (const Network& named : networks) {
     running.push_back(std::make_unique<Running>(bench::fcn_problem(named.spec, kRows)));
     Running* r = running.back().get();
     for (const bool full : {false, true}) {

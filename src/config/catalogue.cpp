@@ -50,6 +50,13 @@ std::vector<KeyEntry> list_keys() {
     // Filled in from other keys.
     if (key.path == "model.hidden_structure") value = "[16, 16, 16, 1]";
     if (key.path == "experiment_name") value = "the file's name";
+    std::string by_sampler;
+    for (const SamplerRow& row : sampler_rows())
+      for (const SamplerDefault& own : row.defaults)
+        if (key.path == "training.sampler." + std::string(own.key))
+          by_sampler +=
+              (by_sampler.empty() ? "" : ", ") + std::string(row.name) + " " + std::string(own.value);
+    if (!by_sampler.empty()) value += "; " + by_sampler;
     list.push_back({std::string(key.path), schema::allowed_text(key, true), value, std::string(key.doc),
                     std::string(key.when.text), std::string(key.authors)});
   }
@@ -94,6 +101,7 @@ data:
 * `--search FILE` takes a file of the same tree with lists at its leaves and runs every combination. A key that takes a
   list needs a list of lists there; a section may be a list of mappings.
 * `compat: authors` gives the keys with an entry in the column *authors* that value, unless the file sets them.
+  `compat: 0.1` gives psmile-auto and smile-auto the defaults that they had in version 0.1.
 * Networks, samplers and data that this build does not have are known by name and refused as not available. What needs
   LibTorch is there in a build configured with `-DSMILE_WITH_TORCH=ON`.
 

@@ -25,7 +25,7 @@ std::string number(double value) {
 }
 
 void apply_authors_values(Config& config) {
-  if (!config.as_authors) return;
+  if (config.compat != Compat::authors) return;
   for (const Key& key : keys()) {
     if (!key.authors.empty() && !given(config, std::string(key.path))) {
       assign(key, YAML::Load(std::string(key.authors)), config.file, config);
@@ -39,6 +39,15 @@ void resolve_sampler(SamplerConfig& sampler) {
   const bool off = tuner.reset_prob == 1 && tuner.adaption_prob == 0;
   // The authors have one name for the two that differ by their settings.
   sampler.name = sampler.name == "noisysmile" && off ? "psmile-naive" : sampler.row().name;
+}
+
+/// The sampler's own defaults of keys.
+void apply_sampler_defaults(Config& config) {
+  for (const SamplerDefault& own : config.training.sampler.row().defaults) {
+    const std::string path = "training.sampler." + std::string(own.key);
+    if (given(config, path) || (config.compat != Compat::none && !own.since_0_1)) continue;
+    assign(*find_key(path), YAML::Load(std::string(own.value)), config.file, config);
+  }
 }
 
 /// Sets a value that the sampler fixes; says so where the user asked for another one.
@@ -77,9 +86,15 @@ void complete_microcanonical(Config& config) {
   const std::string tuning = prefix + "smile_tuning.";
   if (!row.guardrail)
     fix(config, tuning + "reset_prob", options.tuner.reset_prob, 1, sampler.name + " has no guardrail");
-  // What the turning-angle rule refuses is a safety net, not part of the method.
-  if (row.rule == StepSizeRule::turn && !given(config, tuning + "reset_prob"))
-    options.tuner.reset_prob = 0.999;
+  // The energy between midpoints is no more than a default: another integrator has none.
+  if (options.energy == EnergyMode::midpoint && options.integrator != Integrator::position_verlet) {
+    if (given(config, prefix + "energy"))
+      throw Error(config.place(prefix + "energy"),
+                  "`midpoint` is the energy of the integrator position-verlet, and the integrator is " +
+                      std::string(name_of(options.integrator)),
+                  "write `carried`, or integrator: position-verlet");
+    options.energy = EnergyMode::carried;
+  }
   if (options.rule != StepSizeRule::energy)
     fix(config, tuning + "adaption_prob", options.tuner.adaption_prob, 0,
         "with step_size_rule " + std::string(name_of(options.rule)) +
@@ -287,6 +302,7 @@ void check_sampler(const Config& config) {
 void complete(Config& config) {
   apply_authors_values(config);
   resolve_sampler(config.training.sampler);
+  apply_sampler_defaults(config);
   if (config.training.sampler.is_stochastic_microcanonical()) complete_microcanonical(config);
   complete_schedules(config);
   complete_kinds(config);

@@ -21,8 +21,9 @@ Options with_step(Options options, const SamplerConfig& config) {
   return options;
 }
 
-inline MicrocanonicalOptions microcanonical_of(const SamplerConfig& config) {
+inline MicrocanonicalOptions microcanonical_of(const SamplerConfig& config, std::size_t observations) {
   MicrocanonicalOptions options = config.microcanonical;
+  options.noise_share = turning_noise_share(batches_per_epoch(config, observations));
   options.guard = config.step.guard;
   options.step_size = config.step.step_size;
   options.warmup_schedule = config.step.warmup_schedule;
@@ -31,10 +32,11 @@ inline MicrocanonicalOptions microcanonical_of(const SamplerConfig& config) {
   options.turn_rate = config.preconditioner.rate;
   if (config.row().preconditioned) {
     options.preconditioner = config.preconditioner;
-    options.preconditioner->normalisation = config.preconditioner_scale == PreconditionerScale::inverse_rms
-                                                ? Normalisation::inverse_rms
-                                            : config.preconditioner_floor ? Normalisation::rms_floor
-                                                                          : Normalisation::rms_absolute;
+    options.preconditioner->normalisation =
+        config.preconditioner_scale == PreconditionerScale::inverse_rms    ? Normalisation::inverse_rms
+        : config.preconditioner_reference == PreconditionerReference::half ? Normalisation::half_reference
+        : config.preconditioner_floor                                      ? Normalisation::rms_floor
+                                                                           : Normalisation::rms_absolute;
     options.preconditioner->relative_floor = config.preconditioner_floor.value_or(0.0);
   }
   return options;
@@ -69,7 +71,7 @@ std::unique_ptr<Sampler<Vector>> make_sampler_of(const SamplerConfig& config, co
   check_batches(config, observations);
   switch (config.row().dynamics) {
     case Dynamics::microcanonical:
-      return std::make_unique<MicrocanonicalSampler<Vector>>(microcanonical_of(config), plan);
+      return std::make_unique<MicrocanonicalSampler<Vector>>(microcanonical_of(config, observations), plan);
     case Dynamics::langevin:
       return std::make_unique<LangevinSampler<Vector>>(langevin_of(config, observations), plan);
     case Dynamics::sghmc:

@@ -22,7 +22,7 @@ void check_batches(const SamplerConfig& config, std::size_t observations, const 
 
 std::uint64_t gradients_of(const SamplerConfig& config, std::uint64_t steps) {
   if (config.is_stochastic_microcanonical())
-    return gradients_of(experiment::microcanonical_of(config), steps);
+    return gradients_of(experiment::microcanonical_of(config, 1), steps);
   if (config.row().dynamics == Dynamics::mclmc) return gradients_of(experiment::mclmc_of(config), steps);
   return gradients_of(config.step, steps);
 }

@@ -7,6 +7,22 @@
 namespace smile {
 namespace {
 
+/// The default sampler: one gradient a step, batches whose order undoes itself, and isotropic noise, so that
+/// directions without batch noise move (spec 06, 6.3). What its guardrail refuses is a safety net, not part
+/// of the method.
+const std::vector<SamplerDefault> kTurning{{"integrator", "position-verlet"},
+                                           {"energy", "midpoint"},
+                                           {"batches", "reversed"},
+                                           {"decoherence_length", "auto"},
+                                           {"smile_tuning.reset_prob", "0.999", true}};
+/// And the scale of its preconditioner: a reference that heavy tails do not move, frozen while it samples.
+std::vector<SamplerDefault> turning_and_preconditioned() {
+  std::vector<SamplerDefault> all = kTurning;
+  all.push_back({"preconditioner_reference", "half"});
+  all.push_back({"preconditioner_freeze", "0.9"});
+  return all;
+}
+
 std::deque<SamplerRow>& rows() {
   using enum Dynamics;
   static std::deque<SamplerRow> table{
@@ -16,7 +32,8 @@ std::deque<SamplerRow>& rows() {
        .preconditioned = true,
        .rule = StepSizeRule::turn,
        .fixed_step = "psmile-naive",
-       .vectors = 18},
+       .vectors = 18,
+       .defaults = turning_and_preconditioned()},
       {.name = "psmile",
        .aliases = {"noisysmile"},
        .doc = "preconditioned; the paper's energy-error tuner and guardrail",
@@ -35,7 +52,8 @@ std::deque<SamplerRow>& rows() {
        .doc = "as psmile-auto, without preconditioner",
        .dynamics = microcanonical,
        .rule = StepSizeRule::turn,
-       .fixed_step = "smile-naive"},
+       .fixed_step = "smile-naive",
+       .defaults = kTurning},
       {.name = "smile",
        .aliases = {"smilet"},
        .doc = "as psmile, without preconditioner",

@@ -104,7 +104,10 @@ const auto kStepSize = Condition{"all but mclmc", [](const Config& c) {
                                           !(schedules(sampler(c), sampler(c).step.warmup_schedule) &&
                                             schedules(sampler(c), sampler(c).step.sampling_schedule));
                                  }};
-const auto kTurn = Condition{"step_size_rule turn", [](const Config& c) { return sampler(c).turns(); }};
+const auto kTurn = Condition{"step_size_rule turn; decoherence_length auto", [](const Config& c) {
+                               return sampler(c).turns() || (sampler(c).is_stochastic_microcanonical() &&
+                                                             !sampler(c).microcanonical.decoherence_length);
+                             }};
 const auto kGuarded =
     Condition{"smile, psmile, smile-auto, psmile-auto", [](const Config& c) {
                 return sampler(c).is_stochastic_microcanonical() &&
@@ -118,9 +121,13 @@ const auto kAdapts = Condition{"step_size_rule energy with adaption_prob > 0", a
 const auto kGamma = Condition{"smile…, psmile… with the guardrail or the energy rule", fits_gamma};
 const auto kPreconditioned = Condition{"psmile-naive, psmile, psmile-auto",
                                        [](const Config& c) { return sampler(c).row().preconditioned; }};
-const auto kFloor = Condition{"psmile… with preconditioner_scale rms", [](const Config& c) {
-                                return sampler(c).row().preconditioned &&
-                                       sampler(c).preconditioner_scale == PreconditionerScale::rms;
+const auto kReference = Condition{"psmile… with preconditioner_scale rms", [](const Config& c) {
+                                    return sampler(c).row().preconditioned &&
+                                           sampler(c).preconditioner_scale == PreconditionerScale::rms;
+                                  }};
+const auto kFloor = Condition{"psmile… with preconditioner_scale and _reference rms", [](const Config& c) {
+                                return kReference.holds(c) &&
+                                       sampler(c).preconditioner_reference == PreconditionerReference::rms;
                               }};
 const auto kRates = Condition{"psmile…; step_size_rule turn", [](const Config& c) {
                                 return sampler(c).row().preconditioned || sampler(c).turns();
@@ -191,9 +198,10 @@ std::vector<Key> top_keys() {
   return {
       {"saving_dir", SMILE_AT(saving_dir), "folder that holds the experiments"},
       {"experiment_name", SMILE_AT(experiment_name), "folder of this experiment; default: the file's name"},
-      {"compat",
-       {SMILE_AT(as_authors), {false, "none"}, {true, "authors"}},
-       "authors: compute what the authors' code computes where it differs; single keys win",
+      {"compat", SMILE_AT(compat),
+       "authors: compute what the authors' code computes where it differs; 0.1: the defaults of that "
+       "version; "
+       "single keys win",
        always},
       {"device", SMILE_AT(device), "where to compute", always},
       {"rng", SMILE_AT(rng), "seed of all random numbers", always, {.low = 0, .high = 9e18}},
@@ -436,7 +444,8 @@ std::vector<Key> sampler_keys() {
        "rows a batch; null: all. Default: at most a quarter of the training rows", kStochastic, at_least(1)},
       {.path = "training.sampler.batches",
        .member = SMILE_AT(training.sampler.batches),
-       .doc = "how an epoch is cut: into equal batches, with a short last batch, or without it",
+       .doc = "how an epoch is cut: into equal batches, with a short last batch, or without it; reversed: "
+              "equal batches, and every second epoch takes those of the first backwards",
        .when = kStochastic,
        .authors = "drop"},
       {.path = "training.sampler.likelihood_scale",
@@ -458,10 +467,9 @@ std::vector<Key> sampler_keys() {
        "fixed (-naive), energy (smile, psmile) or turn (-auto); default: by the sampler's name",
        kMicrocanonical},
       {"training.sampler.turn_angle", SMILE_AT(training.sampler.microcanonical.turn_angle),
-       "angle δ* that a step turns the velocity", kTurn, kPositive},
+       "angle δ* that a step turns the velocity, and size of noise in proportion to it", kTurn, kPositive},
       {"training.sampler.smile_tuning.reset_prob", SMILE_AT(training.sampler.microcanonical.tuner.reset_prob),
-       "quantile 1 − κ of |ΔE| above which a step is refused; 1: none. Default for -auto: 0.999", kGuarded,
-       kShare},
+       "quantile 1 − κ of |ΔE| above which a step is refused; 1: none", kGuarded, kShare},
       {"training.sampler.smile_tuning.adaption_prob",
        SMILE_AT(training.sampler.microcanonical.tuner.adaption_prob),
        "probability mass a of |ΔE| that changes the step size; 0: none", kEnergyRule, kFraction},
@@ -476,10 +484,17 @@ std::vector<Key> sampler_keys() {
       {"training.sampler.integrator", SMILE_AT(training.sampler.microcanonical.integrator),
        "splitting of a step", kIsokinetic},
       {"training.sampler.energy", SMILE_AT(training.sampler.microcanonical.energy),
-       "ΔE against the last batch's value (carried) or the new batch's (fresh: one gradient more)",
+       "ΔE against the last batch's value (carried), the new batch's (fresh: one gradient more), or between "
+       "the "
+       "points of two gradients (midpoint: position-verlet only)",
        kMicrocanonical},
-      {"training.sampler.decoherence_length", SMILE_AT(training.sampler.microcanonical.decoherence_length),
-       "length ℓ of partial refreshment; .inf: off", kMicrocanonical, kPositiveOrInfinite},
+      {.path = "training.sampler.decoherence_length",
+       .member = SMILE_AT(training.sampler.microcanonical.decoherence_length),
+       .doc = "length ℓ of partial refreshment; .inf: off; auto: noise once a step, 2ε/(λ δ*²) with "
+              "λ = min(max(R/20, 0.3), 3) for R batches an epoch",
+       .when = kMicrocanonical,
+       .range = kPositiveOrInfinite,
+       .null_word = "auto"},
       {"training.sampler.gradient_clip", SMILE_AT(training.sampler.step.guard.clip),
        "bound of a gradient entry; .inf: none", always, kPositiveOrInfinite},
       {.path = "training.sampler.quantile",
@@ -533,6 +548,15 @@ std::vector<Key> sampler_keys() {
        .authors = "authors"},
       {"training.sampler.preconditioner_scale", SMILE_AT(training.sampler.preconditioner_scale),
        "normalisation of the scales", kPreconditioned},
+      {"training.sampler.preconditioner_reference", SMILE_AT(training.sampler.preconditioner_reference),
+       "bounds of the scales: a floor relative to their root mean square, or a tenth to ten times (mean √s)²",
+       kReference},
+      {.path = "training.sampler.preconditioner_freeze",
+       .member = SMILE_AT(training.sampler.microcanonical.preconditioner_freeze),
+       .doc = "share of the warm-up after which the scales stay",
+       .when = kPreconditioned,
+       .range = kShare,
+       .null_word = "never"},
       {.path = "training.sampler.preconditioner_floor",
        .member = SMILE_AT(training.sampler.preconditioner_floor),
        .doc = "smallest scale relative to the root mean square; absolute: clip to [1e-2, 1e4]",

@@ -1,9 +1,32 @@
 // The passes on host vectors: each goes to its vector form for the instruction set in use.
 #include "smile/kernels/passes.hpp"
 
+#include <algorithm>
+#include <span>
+
 #include "kernels/simd/tables.hpp"
 
 namespace smile::kernels {
+namespace {
+
+template <class T>
+double stir_in_blocks(const HostVector<T>& u, HostVector<T>& out, double nu, StreamKey key,
+                      std::uint64_t step) {
+  constexpr std::size_t kBlock = 2048;
+  alignas(HostVector<T>::kAlignment) T z[kBlock];
+  double sum = 0;
+  for (std::size_t first = 0; first < u.size(); first += kBlock) {
+    const std::size_t count = std::min(kBlock, u.size() - first);
+    fill_normals_from(key, step, first, std::span<T>(z, count));
+    std::fill(z + count,
+              z + (count + HostVector<T>::kPadding - 1) / HostVector<T>::kPadding * HostVector<T>::kPadding,
+              T{0});
+    sum += add_normals(u.data() + first, z, nu, out.data() + first, count);
+  }
+  return sum;
+}
+
+}  // namespace
 
 #define SMILE_INSTANTIATE(T)                                                                                 \
   template <>                                                                                                \
@@ -50,6 +73,14 @@ namespace smile::kernels {
   template <>                                                                                                \
   void refresh(HostVector<T>& u, const HostVector<T>& z, double nu) {                                        \
     simd::vectors<T>().refresh(u, z, nu);                                                                    \
+  }                                                                                                          \
+  template <>                                                                                                \
+  double add_normals(const T* u, const T* z, double nu, T* out, std::size_t count) {                         \
+    return simd::vectors<T>().add_normals(u, z, nu, out, count);                                             \
+  }                                                                                                          \
+  template <>                                                                                                \
+  double stir(const HostVector<T>& u, HostVector<T>& out, double nu, StreamKey key, std::uint64_t step) {    \
+    return stir_in_blocks(u, out, nu, key, step);                                                            \
   }                                                                                                          \
   template <>                                                                                                \
   void unit_direction(HostVector<T>& u, const HostVector<T>& z) {                                            \

@@ -27,12 +27,18 @@ IsokineticStepOptions isokinetic_step_of(const MicrocanonicalOptions& options) {
   if (options.reset_velocity == ResetVelocity::authors) step.rest_energy = RestEnergy::authors;
   step.preconditioner = options.preconditioner;
   step.own_batch = options.energy == EnergyMode::fresh;
-  step.refreshes = std::isfinite(options.decoherence_length);
-  step.noise = options.noise;
+  if (options.decoherence_length)
+    step.refreshes = std::isfinite(*options.decoherence_length);
+  else
+    step.noise = {options.noise_share, options.turn_angle};
+  step.midpoint_energy = options.energy == EnergyMode::midpoint;
   step.freezes = options.preconditioner && options.preconditioner_freeze;
-  if (step.refreshes && step.noise.on())
-    throw Error("sampler", "there is a decoherence length and noise tied to the turning angle",
-                "choose one of the two");
+  if (!options.decoherence_length && !step.noise.on())
+    throw Error("sampler", "the share of the noise in proportion to the turning angle is not given",
+                "set noise_share to turning_noise_share() of the batches an epoch");
+  if (step.midpoint_energy && options.integrator != Integrator::position_verlet)
+    throw Error("sampler", "the energy between midpoints is that of position-verlet",
+                "choose this integrator, or another energy");
   return step;
 }
 

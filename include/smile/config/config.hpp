@@ -141,6 +141,17 @@ struct Named<PreconditionerScale> {
       {PreconditionerScale::rms, "rms"}, {PreconditionerScale::inverse_rms, "inverse-rms"}};
 };
 
+/// `training.sampler.preconditioner_reference:` what the bounds of ŝ are measured against (spec 06, 6.2).
+enum class PreconditionerReference {
+  rms,   ///< the root mean square of s; a floor below
+  half,  ///< (mean √s)², a tenth and ten times of it
+};
+template <>
+struct Named<PreconditionerReference> {
+  static constexpr Alternative<PreconditionerReference> all[] = {{PreconditionerReference::rms, "rms"},
+                                                                 {PreconditionerReference::half, "half"}};
+};
+
 /// `training.sampler:` What a sampler computes with stands in the options of the samplers themselves, whose
 /// defaults are those of the keys; a value that several samplers share stands in one of them, and
 /// make_sampler hands it on.
@@ -166,10 +177,12 @@ struct SamplerConfig {
 
   GradientStepOptions step;  ///< of every sampler: guard, step size, schedules; temperature where it has one
   /// smile…, psmile…. `tuner.reset_prob`, `tuner.adaption_prob` and `rule` are filled in by the sampler:
-  /// -naive: 1 and 0, fixed; -auto: 0.999 unless given and 0, turn. The integrator is mclmc's, too.
+  /// -naive: 1 and 0, fixed; -auto: 0.999 unless given and 0, turn. The integrator is mclmc's, too; the share
+  /// of noise in proportion to the turning angle follows from the batches an epoch when a chain is made.
   MicrocanonicalOptions microcanonical;
   PreconditionerOptions preconditioner;  ///< psmile…; its rate α is the turning-angle rule's, too
   PreconditionerScale preconditioner_scale = PreconditionerScale::rms;
+  PreconditionerReference preconditioner_reference = PreconditionerReference::rms;
   std::optional<double> preconditioner_floor = 0.03;  ///< r; null (written `absolute`): clip to [1e-2, 1e4]
   MclmcOptions mclmc;
   LangevinOptions langevin;           ///< sgld, psgld, csgld
@@ -232,6 +245,17 @@ struct EvaluationArgs {
   bool has(Phase phase) const { return std::find(phases.begin(), phases.end(), phase) != phases.end(); }
 };
 
+/// `compat:` whose behaviour is wanted where this version's differs.
+enum class Compat {
+  none,
+  authors,      ///< the authors' code (spec 1.12)
+  version_0_1,  ///< the defaults of version 0.1
+};
+template <>
+struct Named<Compat> {
+  static constexpr Alternative<Compat> all[] = {
+      {Compat::none, "none"}, {Compat::authors, "authors"}, {Compat::version_0_1, "0.1"}};
+};
 enum class Device { cpu, cuda, automatic };
 template <>
 struct Named<Device> {
@@ -253,7 +277,7 @@ struct Named<LogLevel> {
 struct Config {
   std::string saving_dir = "results";
   std::string experiment_name = "experiment";  ///< filled in: the configuration file's name without ending
-  bool as_authors = false;                     ///< `compat` (spec 1.12)
+  Compat compat = Compat::none;
   DataConfig data;
   ModelConfig model;
   TrainingConfig training;

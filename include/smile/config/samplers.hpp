@@ -38,6 +38,13 @@ enum class StepUnit {
   root_rate_over_rows,  ///< √(η/N)
 };
 
+/// A value that a key of `training.sampler` takes with a sampler unless the file says otherwise.
+struct SamplerDefault {
+  std::string_view key;    ///< below `training.sampler.`
+  std::string_view value;  ///< as YAML text
+  bool since_0_1 = false;  ///< version 0.1 had it: `compat: 0.1` keeps it
+};
+
 struct SamplerRow {
   std::string_view name;
   std::vector<std::string_view> aliases = {};
@@ -60,6 +67,8 @@ struct SamplerRow {
   double vectors = 14;
   /// Keys of `training.sampler` that go with it beyond those that its traits imply.
   std::vector<std::string_view> keys = {};
+  /// Values of keys that go with it where the table of keys has others.
+  std::vector<SamplerDefault> defaults = {};
   /// Dynamics::own: the sampler of one chain. @param observations  N, rows of the training split
   std::unique_ptr<Sampler<HostVector<float>>> (*make)(const SamplerConfig&, const SamplingPlan&,
                                                       std::size_t observations) = nullptr;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "smile/kernels/passes.hpp"
 #include "smile/random/stream.hpp"
 #include "smile/targets/target.hpp"
 
@@ -15,6 +17,10 @@ class StreamNormals final : public NormalSource<Vector> {
 
   void normals(Vector& out, Purpose purpose, std::uint64_t step) override {
     fill_normals({seed_, chain_, purpose}, step, out.span());
+  }
+  std::optional<double> stir(const Vector& velocity, Vector& out, const double& nu, Purpose purpose,
+                             std::uint64_t step) override {
+    return kernels::stir(velocity, out, nu, {seed_, chain_, purpose}, step);
   }
   double uniform(Purpose purpose, std::uint64_t step) override {
     return Stream({seed_, chain_, purpose}, step).uniform();

@@ -5,12 +5,14 @@
 /// A preconditioned vector is never stored: a pass divides by ŝ on the fly, from the stored s² (spec 1.7).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
 #include "smile/kernels/host_vector.hpp"
 #include "smile/kernels/lanes_of_one.hpp"
 #include "smile/named.hpp"
+#include "smile/random/stream.hpp"
 
 namespace smile {
 
@@ -162,6 +164,15 @@ Scaling normalise(const HostVector<T>& variance, Normalisation normalisation, do
 /// u ← (u + ν z)/‖u + ν z‖ (spec 1.6). Reads and writes u twice.
 template <class T>
 void refresh(HostVector<T>& velocity, const HostVector<T>& normals, double nu);
+
+/// out_i ← u_i + ν z_i for `count` elements; returns Σ out². Pointers aligned and lengths padded as those of
+/// a HostVector, z padded with zeros. `out` may be u.
+template <class T>
+double add_normals(const T* velocity, const T* normals, double nu, T* out, std::size_t count);
+/// The same for whole vectors with the normals of (key, step), which are made a block at a time, in the
+/// cache, and never stored. Reads u, writes out.
+template <class T>
+double stir(const HostVector<T>& velocity, HostVector<T>& out, double nu, StreamKey key, std::uint64_t step);
 
 /// u ← z/‖z‖.
 template <class T>

@@ -3,6 +3,7 @@
 /// @source Salmon et al. 2011, Philox4x32-10 (the Random123 library)
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -67,6 +68,9 @@ class Stream {
 /// @accuracy single-precision Box–Muller for float, double precision for double
 void fill_normals(StreamKey key, std::uint64_t step, std::span<float> out);
 void fill_normals(StreamKey key, std::uint64_t step, std::span<double> out);
+/// Elements first … first + out.size() − 1 of the same. @param first  a multiple of 64
+void fill_normals_from(StreamKey key, std::uint64_t step, std::size_t first, std::span<float> out);
+void fill_normals_from(StreamKey key, std::uint64_t step, std::size_t first, std::span<double> out);
 
 /// Seeded Fisher–Yates shuffle of 0 … n−1 written to `out` (n = out.size()).
 void random_permutation(StreamKey key, std::uint64_t step, std::span<std::uint32_t> out);

@@ -34,12 +34,14 @@ class IsokineticState {
     /// The step begins and ends with a momentum update with the same gradient and nothing between: sweeps may
     /// merge.
     bool merge_steps = false;
+    bool halves = false;                                  ///< Turn::first_half is wanted
     std::optional<PreconditionerOptions> preconditioner;  ///< not set: ŝ = 1 until a fixed metric is set
   };
   struct Turn {
     Turn() = default;
     Mask<Vector> finite{true};  ///< false: the gradient cannot be used, the chain is to be refused
     Scalar kinetic_change{};    ///< ΔK
+    Scalar first_half{};        ///< where asked for: ΔK of the update of length h/2
     Scalar gradient_norm{};     ///< ‖g ⊘ ŝ‖
   };
 
@@ -117,7 +119,10 @@ class IsokineticState {
 
   // --- within a step
   // -------------------------------------------------------------------------------------------
-  void begin_step() { moved_ = turned_ = evaluated_ = pending_ = false; }
+  void begin_step() {
+    moved_ = turned_ = evaluated_ = pending_ = false;
+    length_ = Scalar(1);
+  }
 
   /// Where the next gradient goes; the carried one stays until the step is accepted.
   Vector& gradient_to_evaluate() {
@@ -133,6 +138,16 @@ class IsokineticState {
     apply_pending();
     Vector& u = writable_velocity();
     kernels::refresh(u, normals, nu);
+  }
+
+  /// The same at the opening of a step, by `stir(u, out)`, which puts u + ν z into `out` and returns its
+  /// squared length. The length is divided out by the updates that follow: one sweep less.
+  template <class Stir>
+  void open_refreshed(const Stir& stir) {
+    settle();
+    using std::sqrt;
+    length_ = sqrt(stir(velocity_[here_], velocity_[1 - here_]));
+    turned_ = true;
   }
 
   /// B_h with the current gradient. The last one of a step also foresees the opening of the next.
@@ -159,13 +174,18 @@ class IsokineticState {
 
     using std::sqrt;
     const Scalar n = sqrt(sums.now.gradient_norm2);
-    const Scalar p = select(n > 0, sums.now.projection / n, Scalar(0));
-    const Mask<Vector> at_rest = !(sums.now.velocity_norm2 > 0);
-    auto update = smile::momentum_update(n, p, sums.now.velocity_norm2, dimension(), h);
-    if (any(at_rest))
-      update = select(at_rest, momentum_update_from_rest(n, dimension(), h, options_.rest_energy), update);
+    const Scalar p = select(n > 0, sums.now.projection / (n * length_), Scalar(0));
+    const Scalar velocity_norm2 = sums.now.velocity_norm2 / (length_ * length_);
+    const Mask<Vector> at_rest = !(velocity_norm2 > 0);
+    const auto over = [&](const Scalar& time) {
+      const auto moving = smile::momentum_update(n, p, velocity_norm2, dimension(), time);
+      if (!any(at_rest)) return moving;
+      return select(at_rest, momentum_update_from_rest(n, dimension(), time, options_.rest_energy), moving);
+    };
+    const auto update = over(h);
     turn.gradient_norm = n;
     turn.kinetic_change = update.kinetic_change;
+    if (options_.halves) turn.first_half = over(h / 2).kinetic_change;
     set_pending(update, n);
     if (look_ahead) foresee(sums, update, n, at_rest);
     return turn;
@@ -195,7 +215,7 @@ class IsokineticState {
                                      now, next_scaling_, estimate, closing_, kick_, from, to, h);
     }
     Vector& u = writable_velocity();
-    if (!pending_) return kernels::drift(u, metric(), from, to, h);
+    if (!pending_) return kernels::drift(u, metric(), from, to, h / length_);
     pending_ = false;
     return kernels::kick_drift(u, gradient_[evaluated_ ? 1 - here_ : here_], metric(), kick_, from, to, h);
   }
@@ -293,7 +313,8 @@ class IsokineticState {
 
   void set_pending(const MomentumUpdate<Scalar>& exact, const Scalar& n) {
     const auto update = applied(exact);
-    kick_ = {select(n > 0, update.along_gradient / n, Scalar(0)), update.along_velocity};
+    kick_ = {select(n > 0, update.along_gradient / n, Scalar(0)), update.along_velocity / length_};
+    length_ = Scalar(1);
     pending_ = true;
   }
 
@@ -351,7 +372,8 @@ class IsokineticState {
   bool pending_ = false;    // kick_ waits for a position update
   bool deferred_ =
       false;  // closing_ and the preconditioner of the last step wait for the opening of the next
-  bool foreseen_ = false;  // next_norm_, next_projection_, next_scaling_ are known
+  bool foreseen_ = false;      // next_norm_, next_projection_, next_scaling_ are known
+  Scalar length_ = Scalar(1);  // ‖u‖ of the step under way as it is stored
   KickOf<Scalar> kick_, closing_;
   Scalar next_norm_ = Scalar(0), next_projection_ = Scalar(0);
   ScalingOf<Scalar> next_scaling_;

@@ -27,6 +27,9 @@ struct IsokineticStepOptions {
   bool refreshes = false;   ///< O_{ε/2} · step · O_{ε/2}
   TurningNoise noise = {};  ///< or noise once a step, at its start
   bool freezes = false;     ///< the preconditioner will be frozen: its sweeps stay apart from the step's
+  /// ΔE between the points of two gradients, one of this step and one of the last: A_½ B A_½ is B_½ A B_½
+  /// seen half a step earlier, and the values come with the gradients.
+  bool midpoint_energy = false;
 };
 
 /// Memory traffic of a step at its best (mclachlan, preconditioned, single precision, nothing carried out
@@ -38,7 +41,16 @@ struct IsokineticStepOptions {
 ///     together         92   (docs/decisions/0002-deferred-updates.md; measured by bench_passes)
 /// Without preconditioner: 24 + 8 + 20 + 8 = 60. Explicit noise, `own_batch`, the
 /// reference scale `half`, freezing of the preconditioner, and position-verlet carry the last momentum update
-/// and the preconditioner out by themselves; a refused step adds copies.
+/// and the preconditioner out by themselves; a refused step adds copies. The default sampler
+/// (position-verlet, noise, reference `half`):
+///     stir              8   reads u; writes u'
+///     drift            16   reads u', s², θ; writes θ'
+///     reduce           12   reads g, u', s²
+///     kick and drift   24   reads g, s², u', θ'; writes u', θ'
+///     together         60 while it samples with ŝ frozen; in warm-up also
+///     absorb           20   reads g, m, s²; writes m, s²
+///     normalise         8   reads s² twice
+///     together         88
 template <class Vector>
 class IsokineticStep {
  public:
@@ -60,6 +72,7 @@ class IsokineticStep {
     state.rest_energy = options.rest_energy;
     state.merge_steps = opens_with_momentum() && !options.own_batch && !options.refreshes &&
                         !options.noise.on() && !options.freezes && foreseeable(options.preconditioner);
+    state.halves = options.midpoint_energy;
     state.preconditioner = options.preconditioner;
     state_ = IsokineticState<Vector>(state);
   }
@@ -71,8 +84,7 @@ class IsokineticStep {
                   "use a model with at least two parameters, or sgld or sghmc");
     state_.place(position);
     state_.begin_step();
-    normals_ = Vector(position.size());
-    log_density_ = Scalar(StepReport::kNone);
+    log_density_ = midpoint_.value = Scalar(StepReport::kNone);
     has_gradient_ = Mask<Vector>{false};
     seen_gradient_ = false;
   }
@@ -109,13 +121,15 @@ class IsokineticStep {
     if (options_.refreshes && any(accepted)) refresh(normals, Purpose::closing_refreshment, t, request);
     state_.finish(accepted, learning, keeping);
     log_density_ = select(keeping, value_, log_density_);
+    midpoint_.value = select(keeping, passed_.value, midpoint_.value);
+    midpoint_.kinetic = select(keeping, passed_.kinetic, midpoint_.kinetic);
     has_gradient_ = has_gradient_ || accepted;
   }
 
   /// u = z/‖z‖ for some chains, between steps.
   void redraw_velocity(NormalSource<Vector>& normals, std::uint64_t t,
                        const Mask<Vector>& chains = Mask<Vector>{true}) {
-    normals.normals(normals_, Purpose::direction, t);
+    store_normals(normals, Purpose::direction, t);
     state_.set_direction(normals_, chains);
   }
 
@@ -128,7 +142,7 @@ class IsokineticStep {
   void serialise(Archive& archive) {
     state_.serialise(archive);
     archive.value(log_density_), archive.value(has_gradient_), archive.value(seen_gradient_);
-    if (archive.reading()) normals_ = Vector(std::size_t(state_.dimension()));
+    archive.value(midpoint_.value), archive.value(midpoint_.kinetic);
   }
 
  private:
@@ -141,17 +155,31 @@ class IsokineticStep {
             Report& report) {
     using std::isfinite;
     state_.begin_step();
+    passed_ = midpoint_;
     Scalar before = log_density_, kinetic = Scalar(0);
-    if (options_.refreshes) refresh(normals, Purpose::opening_refreshment, t, request);
-    if (options_.noise.on()) {
-      normals.normals(normals_, Purpose::opening_refreshment, t);
-      state_.refresh(normals_, Scalar(options_.noise.strength(state_.dimension())));
-    }
     const bool anew = options_.own_batch || request.own_batch;
+    const bool between_midpoints = options_.midpoint_energy && !anew;
+    const bool at_ends = request.energy && !between_midpoints;
+    if (options_.refreshes || options_.noise.on()) {
+      using std::min;
+      const Scalar strength =
+          options_.refreshes
+              ? refreshment_strength(request.step_size / 2, request.decoherence_length, state_.dimension())
+              : Scalar(options_.noise.strength(state_.dimension()));
+      // Far above 1 the result is z/‖z‖ whatever ν, and squares must not leave single precision.
+      const Scalar nu = min(strength, Scalar(1e15));
+      state_.open_refreshed([&](const Vector& u, Vector& out) {
+        if (const auto norm2 = normals.stir(u, out, nu, Purpose::opening_refreshment, t)) return *norm2;
+        store_normals(normals, Purpose::opening_refreshment, t);
+        out = u;
+        kernels::add_scaled(out, normals_, nu, normals_, Scalar(0));
+        return kernels::norm2(out);
+      });
+    }
     if (opens_with_momentum() && (anew || !all(has_gradient_))) {
       if (!evaluate(target, t, report)) return;
       before = value_;
-    } else if (!opens_with_momentum() && request.energy && (anew || !all(isfinite(before)))) {
+    } else if (!opens_with_momentum() && at_ends && (anew || !all(isfinite(before)))) {
       // The same for position-verlet, which has no use for the gradient. Without it a chain whose L(θ₀) was
       // not finite could never move.
       before = target.log_density(state_.current_position(), t);
@@ -171,10 +199,18 @@ class IsokineticStep {
       seen_gradient_ = true;
       kinetic += turn.kinetic_change;
       report.gradient_norm = turn.gradient_norm;
+      if (between_midpoints)
+        report.energy_change = midpoint_.kinetic + turn.first_half - (value_ - midpoint_.value);
+      if (options_.midpoint_energy) passed_ = {value_, turn.kinetic_change - turn.first_half};
     }
     report.kinetic_change = kinetic;
+    if (between_midpoints) {
+      require(report.refusal, isfinite(report.energy_change) || !isfinite(midpoint_.value),
+              Refusal::energy_not_finite);
+      return;
+    }
     if (substeps.back().kind == Substep::position) {
-      if (!request.energy) return;
+      if (!at_ends) return;
       value_ = target.log_density(state_.current_position(), t);
       if (!require(report.refusal, isfinite(value_), Refusal::log_density)) return;
     }
@@ -190,16 +226,26 @@ class IsokineticStep {
     return require(report.refusal, isfinite(value_), Refusal::log_density);
   }
 
-  /// Half a step of explicit noise.
-  void refresh(NormalSource<Vector>& normals, Purpose purpose, std::uint64_t t, const Request& request) {
+  void store_normals(NormalSource<Vector>& normals, Purpose purpose, std::uint64_t t) {
+    if (normals_.size() == 0) normals_ = Vector(std::size_t(state_.dimension()));
     normals.normals(normals_, purpose, t);
+  }
+
+  /// Half a step of explicit noise at the end of a step.
+  void refresh(NormalSource<Vector>& normals, Purpose purpose, std::uint64_t t, const Request& request) {
+    store_normals(normals, purpose, t);
     const Scalar half = request.step_size / 2;
     state_.refresh(normals_, refreshment_strength(half, request.decoherence_length, state_.dimension()));
   }
 
   IsokineticStepOptions options_;
   IsokineticState<Vector> state_;
-  Vector normals_;
+  Vector normals_;  // where they have to be stored
+  /// L at the point of a step's gradient, and ΔK of the second half of its momentum update.
+  struct Midpoint {
+    Scalar value = Scalar(StepReport::kNone), kinetic = Scalar(0);
+  };
+  Midpoint midpoint_, passed_;                // of the accepted state, and of the step under way
   Scalar value_ = Scalar(StepReport::kNone);  // of the last evaluation; does not outlive a step
   Scalar log_density_ = Scalar(StepReport::kNone);
   Mask<Vector> has_gradient_{false};  // the carried gradient is usable

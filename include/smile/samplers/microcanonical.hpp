@@ -27,11 +27,13 @@ namespace smile {
 enum class EnergyMode {
   carried,  ///< L(θ_old) and the first gradient are those kept from the last step's batch (the paper's cost)
   fresh,    ///< both are evaluated anew with the step's batch: one gradient more, ΔE free of batch noise
+  midpoint,  ///< position-verlet only: ΔE between the points of this step's and the last step's gradient,
+             ///< whose values are known; no evaluation of its own
 };
 template <>
 struct Named<EnergyMode> {
-  static constexpr Alternative<EnergyMode> all[] = {{EnergyMode::carried, "carried"},
-                                                    {EnergyMode::fresh, "fresh"}};
+  static constexpr Alternative<EnergyMode> all[] = {
+      {EnergyMode::carried, "carried"}, {EnergyMode::fresh, "fresh"}, {EnergyMode::midpoint, "midpoint"}};
 };
 enum class ResetVelocity { keep, gradient, random, authors };
 template <>
@@ -61,9 +63,11 @@ struct Named<StepSizeRule> {
 struct MicrocanonicalOptions {
   Integrator integrator = Integrator::mclachlan;
   EnergyMode energy = EnergyMode::carried;
-  std::optional<PreconditionerOptions> preconditioner;                  ///< set: psmile; not set: smile
-  double decoherence_length = std::numeric_limits<double>::infinity();  ///< ℓ > 0; ∞: no such noise
-  TurningNoise noise = {};  ///< or noise once a step, at its start; not both
+  std::optional<PreconditionerOptions> preconditioner;  ///< set: psmile; not set: smile
+  /// ℓ > 0 of explicit noise, half of it before and half after a step (spec 1.6); ∞: none. Not set (`auto`):
+  /// noise once a step, at its start, in proportion to `turn_angle` (spec 06, 6.3).
+  std::optional<double> decoherence_length = std::numeric_limits<double>::infinity();
+  double noise_share = 0;  ///< λ > 0 of that proportion; turning_noise_share() of the batches an epoch
   /// Share f in (0, 1] of a warm-up of W steps after which ŝ stays: that of the mean of s² over (⅔f W, f W].
   /// A step size that freezes is then averaged over the last two thirds of (f W, W]. Not set: ŝ moves on.
   std::optional<double> preconditioner_freeze = std::nullopt;
@@ -75,7 +79,7 @@ struct MicrocanonicalOptions {
   EnergyTunerOptions tuner;
   bool adapt_in_sampling = true;  ///< rule energy: false freezes ε after warm-up (`adapt_during: warmup`)
   double turn_rate = 0.01;        ///< α of rule turn, in (0, 1]
-  double turn_angle = 0.06;       ///< δ*, rule turn
+  double turn_angle = 0.06;       ///< δ* of rule turn, and of noise in proportion to it
   ResetVelocity reset_velocity = ResetVelocity::keep;
   ResetGradient reset_gradient = ResetGradient::restored;
 };
@@ -126,7 +130,7 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
         freeze_(freeze_plan_of(options, plan)),
         guardrail_(options.tuner, options.guardrail),
         step_size_(step_size_of<Scalar>(options, plan)),
-        decoherence_length_(options.decoherence_length) {}
+        decoherence_length_(options.decoherence_length.value_or(std::numeric_limits<double>::infinity())) {}
 
   /// Step sizes of a bundle's chains, and decoherence lengths where explicit noise is on.
   void fix(const Scalar& step_size, const Scalar& decoherence_length) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "smile/random/stream.hpp"
 
@@ -42,6 +43,12 @@ class NormalSource {
  public:
   virtual ~NormalSource() = default;
   virtual void normals(Vector& out, Purpose purpose, std::uint64_t step) = 0;
+  /// Where the source can make them as they are used: out ← u + ν z with the normals z of (purpose, step),
+  /// which are not stored; returns ‖out‖². Nothing where it cannot.
+  virtual std::optional<typename Vector::Scalar> stir(const Vector&, Vector&, const typename Vector::Scalar&,
+                                                      Purpose, std::uint64_t) {
+    return std::nullopt;
+  }
   /// Uniform in (0, 1) of (purpose, step).
   virtual typename Vector::Scalar uniform(Purpose purpose, std::uint64_t step) = 0;
 };

@@ -30,6 +30,7 @@ struct ClosingTable {
 template <class T>
 struct VectorTable {
   decltype(&kernels::refresh<T>) refresh;
+  decltype(&kernels::add_normals<T>) add_normals;
   decltype(&kernels::unit_direction<T>) unit_direction;
   decltype(&kernels::examine<T>) examine;
   decltype(&kernels::clip<T>) clip;

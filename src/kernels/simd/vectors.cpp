@@ -67,6 +67,17 @@ void refresh(HostVector<T>& velocity, const HostVector<T>& normals, double nu) {
 }
 
 template <class T>
+double add_normals(const T* velocity, const T* normals, double nu, T* out, std::size_t count) {
+  const Tag<T> d;
+  const auto weight = hn::Set(d, T(nu));
+  return sum_of_squares<T>(count, [=](std::size_t i) HWY_ATTR {
+    const auto mixed = hn::MulAdd(weight, hn::Load(d, normals + i), hn::Load(d, velocity + i));
+    hn::Store(mixed, d, out + i);
+    return mixed;
+  });
+}
+
+template <class T>
 bool all_finite(const HostVector<T>& x) {
   const Tag<T> d;
   const T* p = x.data();
@@ -112,8 +123,8 @@ void clip(HostVector<T>& gradient, double limit, bool zero_nan) {
   }
 }
 
-SMILE_SIMD_TABLES(vectors, VectorTable, refresh<T>, unit_direction<T>, examine<T>, clip<T>, all_finite<T>,
-                  norm2<T>)
+SMILE_SIMD_TABLES(vectors, VectorTable, refresh<T>, add_normals<T>, unit_direction<T>, examine<T>, clip<T>,
+                  all_finite<T>, norm2<T>)
 
 }  // namespace HWY_NAMESPACE
 }  // namespace smile::kernels::simd

@@ -98,10 +98,10 @@ HWY_INLINE void fill_chunk(const PhiloxStart& start, std::uint32_t first_block, 
 #endif
 
 template <class T>
-void fill(const PhiloxStart& start, std::span<T> out) {
+void fill(const PhiloxStart& start, std::size_t first, std::span<T> out) {
   constexpr std::size_t kChunk = kBlocksPerChunk * (sizeof(T) == 4 ? 4 : 2);
   std::size_t i = 0;
-  std::uint32_t block = 0;
+  auto block = std::uint32_t(first / kChunk * kBlocksPerChunk);
   for (; i + kChunk <= out.size(); i += kChunk, block += std::uint32_t(kBlocksPerChunk))
     fill_chunk(start, block, out.data() + i);
   if (i < out.size()) {
@@ -111,11 +111,11 @@ void fill(const PhiloxStart& start, std::span<T> out) {
   }
 }
 
-void fill_float(const PhiloxStart& start, std::span<float> out) {
-  fill(start, out);
+void fill_float(const PhiloxStart& start, std::size_t first, std::span<float> out) {
+  fill(start, first, out);
 }
-void fill_double(const PhiloxStart& start, std::span<double> out) {
-  fill(start, out);
+void fill_double(const PhiloxStart& start, std::size_t first, std::span<double> out) {
+  fill(start, first, out);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -130,23 +130,29 @@ namespace {
 HWY_EXPORT(fill_float);
 HWY_EXPORT(fill_double);
 
-void dispatch(const PhiloxStart& start, std::span<float> out) {
-  HWY_DYNAMIC_DISPATCH(fill_float)(start, out);
+void dispatch(const PhiloxStart& start, std::size_t first, std::span<float> out) {
+  HWY_DYNAMIC_DISPATCH(fill_float)(start, first, out);
 }
-void dispatch(const PhiloxStart& start, std::span<double> out) {
-  HWY_DYNAMIC_DISPATCH(fill_double)(start, out);
+void dispatch(const PhiloxStart& start, std::size_t first, std::span<double> out) {
+  HWY_DYNAMIC_DISPATCH(fill_double)(start, first, out);
 }
 
 }  // namespace
 }  // namespace random_detail
 
-void fill_normals(StreamKey key, std::uint64_t step, std::span<float> out) {
+void fill_normals_from(StreamKey key, std::uint64_t step, std::size_t first, std::span<float> out) {
   apply_simd_environment();
-  random_detail::dispatch(random_detail::philox_start(key, step), out);
+  random_detail::dispatch(random_detail::philox_start(key, step), first, out);
+}
+void fill_normals_from(StreamKey key, std::uint64_t step, std::size_t first, std::span<double> out) {
+  apply_simd_environment();
+  random_detail::dispatch(random_detail::philox_start(key, step), first, out);
+}
+void fill_normals(StreamKey key, std::uint64_t step, std::span<float> out) {
+  fill_normals_from(key, step, 0, out);
 }
 void fill_normals(StreamKey key, std::uint64_t step, std::span<double> out) {
-  apply_simd_environment();
-  random_detail::dispatch(random_detail::philox_start(key, step), out);
+  fill_normals_from(key, step, 0, out);
 }
 
 }  // namespace smile

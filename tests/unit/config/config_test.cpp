@@ -45,12 +45,45 @@ TEST(Config, TheSmallestFileGivesTheDefaults) {
   EXPECT_EQ(sampler.microcanonical.tuner.reset_prob, 0.999);
   EXPECT_EQ(sampler.microcanonical.tuner.adaption_prob, 0);
   EXPECT_EQ(sampler.microcanonical.turn_angle, 0.06);
-  EXPECT_EQ(sampler.microcanonical.integrator, Integrator::mclachlan);
-  EXPECT_TRUE(std::isinf(sampler.microcanonical.decoherence_length));
+  EXPECT_EQ(sampler.microcanonical.integrator, Integrator::position_verlet);
+  EXPECT_EQ(sampler.microcanonical.energy, EnergyMode::midpoint);
+  EXPECT_FALSE(sampler.microcanonical.decoherence_length);
+  EXPECT_EQ(sampler.batches, BatchMode::reversed);
+  EXPECT_EQ(sampler.preconditioner_reference, PreconditionerReference::half);
+  EXPECT_EQ(sampler.microcanonical.preconditioner_freeze, 0.9);
   EXPECT_EQ(sampler.step.guard.clip, 1e6);
   EXPECT_EQ(*sampler.preconditioner_floor, 0.03);
   EXPECT_TRUE(config.warnings.empty());
   expect_round_trip(config);
+}
+
+TEST(Config, DefaultsOfASamplerYieldToTheFileAndToVersion0_1) {
+  const SamplerConfig given = with_sampler("integrator: mclachlan").training.sampler;
+  EXPECT_EQ(given.microcanonical.integrator, Integrator::mclachlan);
+  EXPECT_EQ(given.microcanonical.energy, EnergyMode::carried);  // there is none between midpoints
+  EXPECT_EQ(given.batches, BatchMode::reversed);
+  const SamplerConfig paper = with_sampler("name: psmile").training.sampler;
+  EXPECT_EQ(paper.microcanonical.integrator, Integrator::mclachlan);
+  EXPECT_EQ(paper.preconditioner_reference, PreconditionerReference::rms);
+  EXPECT_FALSE(paper.microcanonical.preconditioner_freeze);
+  EXPECT_TRUE(std::isinf(*paper.microcanonical.decoherence_length));
+  const Config old = parse_config(kData + std::string("compat: 0.1\n"), "old.yaml");
+  const SamplerConfig& before = old.training.sampler;
+  EXPECT_EQ(before.microcanonical.integrator, Integrator::mclachlan);
+  EXPECT_EQ(before.microcanonical.energy, EnergyMode::carried);
+  EXPECT_TRUE(std::isinf(*before.microcanonical.decoherence_length));
+  EXPECT_EQ(before.batches, BatchMode::even);
+  EXPECT_EQ(before.preconditioner_reference, PreconditionerReference::rms);
+  EXPECT_FALSE(before.microcanonical.preconditioner_freeze);
+  EXPECT_EQ(before.microcanonical.tuner.reset_prob, 0.999);
+  expect_round_trip(old);
+}
+
+TEST(Config, TheEnergyBetweenMidpointsIsThatOfPositionVerlet) {
+  EXPECT_THROW(with_sampler("name: psmile, energy: midpoint"), Error);
+  EXPECT_EQ(with_sampler("name: psmile, energy: midpoint, integrator: position-verlet")
+                .training.sampler.microcanonical.energy,
+            EnergyMode::midpoint);
 }
 
 TEST(Config, ReadsTheAuthorsLayout) {
@@ -250,7 +283,7 @@ TEST(Config, NumbersTruthsAndTextsAreNotMixedUp) {
   EXPECT_EQ(with_sampler("step_size: 1e-3").training.sampler.step.step_size, 1e-3);
   EXPECT_EQ(with_sampler("step_size: +.5").training.sampler.step.step_size, 0.5);
   EXPECT_TRUE(std::isinf(
-      with_sampler("decoherence_length: .inf").training.sampler.microcanonical.decoherence_length));
+      *with_sampler("decoherence_length: .inf").training.sampler.microcanonical.decoherence_length));
   EXPECT_EQ(with_sampler("decoherence_length: 3").training.sampler.microcanonical.decoherence_length, 3);
   EXPECT_FALSE(
       with_sampler("preconditioner_floor: absolute").training.sampler.preconditioner_floor.has_value());

@@ -494,6 +494,26 @@ TYPED_TEST(Passes, RefreshmentAndNormsEqualReference) {
   });
 }
 
+TYPED_TEST(Passes, StirringAddsTheNormalsOfTheStream) {
+  using T = TypeParam;
+  this->for_each_instruction_set([] {
+    for (std::size_t n :
+         {std::size_t(1), std::size_t(63), std::size_t(700), std::size_t(2048), std::size_t(5000)}) {
+      const State<T> start(n, unsigned(n) + 7000);
+      const StreamKey key{3, 4, Purpose::opening_refreshment};
+      HostVector<T> z(n), out(n), expected = start.velocity;
+      fill_normals(key, 9, z.span());
+      const double norm2 = kernels::stir(start.velocity, out, 0.5, key, 9);
+      for (std::size_t i = 0; i < n; ++i) expected[i] = T(start.velocity[i] + T(0.5) * z[i]);
+      expect_equal(out, expected, "stir");
+      expect_near(norm2, kernels::reference::norm2(out), norm2, kTolerance<T>, "norm2");
+      for (std::size_t i = n; i < out.padded_size(); ++i) EXPECT_EQ(out[i], T{0});
+      HostVector<T> same = start.velocity;
+      EXPECT_EQ(kernels::stir(same, same, 0.5, key, 9), norm2);
+    }
+  });
+}
+
 TYPED_TEST(Passes, BaselineUpdatesEqualReference) {
   using T = TypeParam;
   this->for_each_instruction_set([] {

@@ -67,6 +67,21 @@ TYPED_TEST(Normals, OfEveryLengthAreThePrefixOfLongerOnesAndNothingIsWrittenBeyo
   });
 }
 
+TYPED_TEST(Normals, FromAnElementOnAreThoseOfTheWhole) {
+  using T = TypeParam;
+  this->for_each_instruction_set([] {
+    const StreamKey key{3, 4, Purpose::noise};
+    const auto whole = normals<T>(2'000, key, 5);
+    for (std::size_t first = 0; first < 2'000; first += 64)
+      for (const std::size_t n : {1, 40, 64, 100}) {
+        if (first + n > whole.size()) continue;
+        std::vector<T> out(n);
+        fill_normals_from(key, 5, first, std::span<T>(out));
+        for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(out[i], whole[first + i]) << first << " + " << i;
+      }
+  });
+}
+
 TYPED_TEST(Normals, DoNotDependOnAlignment) {
   using T = TypeParam;
   const StreamKey key{3, 4, Purpose::noise};

@@ -110,7 +110,9 @@ TEST(TurningNoise, comes_once_a_step_at_its_start) {
     options.rule = StepSizeRule::fixed;
     options.guardrail = false;
     options.step_size = 0.25;
-    options.noise = {2.35, 0.6};
+    options.decoherence_length.reset();
+    options.noise_share = 2.35;
+    options.turn_angle = 0.6;
     MicrocanonicalSampler<HostVector<double>> sampler(options, {0, 10});
     test::GivenNormals<double> normals;
     const std::vector<double> z{1, -2, 0.5, 0.25, -1, 3};
@@ -128,10 +130,9 @@ TEST(TurningNoise, comes_once_a_step_at_its_start) {
       EXPECT_NEAR(sampler.position()[i], kStart[i] + 0.25 * turned[i] / std::sqrt(norm2), 1e-14);
     }
   }
-  MicrocanonicalOptions both;
-  both.noise.share = 1;
-  both.decoherence_length = 2;
-  EXPECT_THROW(MicrocanonicalSampler<HostVector<double>>(both, {0, 10}), Error);
+  MicrocanonicalOptions unknown;
+  unknown.decoherence_length.reset();
+  EXPECT_THROW(MicrocanonicalSampler<HostVector<double>>(unknown, {0, 10}), Error);
 }
 
 /// At step ⌊0.9 W⌋ ŝ becomes that of the mean of s² over (0.6 W, 0.9 W], and stays; ε is the geometric mean
@@ -221,6 +222,84 @@ TEST(PreconditionerFreeze, holds_in_the_paper_s_samplers) {
     }
   }
   EXPECT_GT(refused, 5u);
+}
+
+/// position-verlet is velocity-verlet seen half a step earlier: between its midpoints it has the same
+/// positions and the same ΔE, without an evaluation of its own.
+TEST(MidpointEnergy, is_that_of_velocity_verlet_half_a_step_earlier) {
+  MicrocanonicalOptions options;
+  options.rule = StepSizeRule::fixed;
+  options.step_size = 0.4;
+  options.tuner.reset_prob = 1 - 1e-12;  // judged, not refused
+  options.tuner.adaption_prob = 0;
+  options.integrator = Integrator::position_verlet;
+  options.energy = EnergyMode::midpoint;
+  MicrocanonicalSampler<HostVector<double>> midpoint(options, {0, 100});
+  options.integrator = Integrator::velocity_verlet;
+  options.energy = EnergyMode::carried;
+  MicrocanonicalSampler<HostVector<double>> velocity(options, {0, 100});
+  Noisy target(0);  // one batch
+  test::StreamNormals<double> normals(3);
+  const std::vector<double> u{0.5, 0.5, -0.5, 0, 0.5, 0};
+  midpoint.start(test::host<double>(kStart), target, normals);
+  midpoint.state().set_velocity(test::host<double>(u));
+  const StepReport first = midpoint.step(target, normals, 1);
+  EXPECT_TRUE(first.accepted());
+  EXPECT_TRUE(std::isnan(first.energy_change));
+  EXPECT_EQ(first.gradients, 1);
+  // The point of that step's gradient, and the velocity in the middle of its kick.
+  std::vector<double> middle(6);
+  for (std::size_t i = 0; i < 6; ++i) middle[i] = kStart[i] + 0.2 * u[i];
+  velocity.start(test::host<double>(middle), target, normals);
+  const auto gradient = velocity.state().carried_gradient();
+  double n2 = 0, p = 0;
+  for (std::size_t i = 0; i < 6; ++i) n2 += gradient[i] * gradient[i], p += gradient[i] * u[i];
+  const auto half = momentum_update(std::sqrt(n2), p / std::sqrt(n2), 1.0, 6, 0.2);
+  HostVector<double> turned(6);
+  for (std::size_t i = 0; i < 6; ++i)
+    turned[i] = half.along_gradient * gradient[i] / std::sqrt(n2) + half.along_velocity * u[i];
+  velocity.state().set_velocity(turned);
+  for (std::uint64_t t = 2; t <= 50; ++t) {
+    const StepReport a = midpoint.step(target, normals, t), b = velocity.step(target, normals, t);
+    ASSERT_TRUE(a.accepted() && b.accepted());
+    EXPECT_EQ(a.gradients, 1);
+    EXPECT_NEAR(a.energy_change, b.energy_change, 1e-9) << "step " << t;
+    EXPECT_NEAR(a.log_density, b.log_density, 1e-9) << "step " << t;
+  }
+}
+
+/// After a refused step ΔE is measured from the last accepted midpoint.
+TEST(MidpointEnergy, starts_again_from_the_accepted_state) {
+  MicrocanonicalOptions options;
+  options.rule = StepSizeRule::fixed;
+  options.step_size = 0.4;
+  options.tuner.reset_prob = 1 - 1e-12;
+  options.tuner.adaption_prob = 0;
+  options.integrator = Integrator::position_verlet;
+  options.energy = EnergyMode::midpoint;
+  class Broken final : public Target<HostVector<double>> {
+   public:
+    std::size_t dimension() const override { return 6; }
+    double log_density_and_gradient(const HostVector<double>& x, HostVector<double>& g,
+                                    std::uint64_t step) override {
+      const double value = clean.log_density_and_gradient(x, g, 0);
+      return step == 4 ? std::nan("") : value;
+    }
+    Noisy clean{0};
+  } target;
+  MicrocanonicalSampler<HostVector<double>> sampler(options, {0, 100}), without(options, {0, 100});
+  test::StreamNormals<double> normals(3);
+  sampler.start(test::host<double>(kStart), target, normals);
+  without.start(test::host<double>(kStart), target, normals);
+  for (std::uint64_t t = 1; t <= 3; ++t) sampler.step(target, normals, t), without.step(target, normals, t);
+  EXPECT_FALSE(sampler.step(target, normals, 4).accepted());
+  // The velocity is redrawn after a step that was not finite; ΔE counts from it.
+  without.state().set_velocity(sampler.state().velocity());
+  for (std::uint64_t t = 5; t <= 8; ++t) {
+    const StepReport a = sampler.step(target, normals, t), b = without.step(target, normals, t);
+    EXPECT_EQ(a.energy_change, b.energy_change) << "step " << t;
+    EXPECT_TRUE(std::isfinite(a.energy_change));
+  }
 }
 
 }  // namespace

@@ -76,7 +76,8 @@ inline std::vector<Kind> kinds() {
                        o.integrator = Integrator::position_verlet;
                        o.rule = StepSizeRule::turn;
                        o.tuner.adaption_prob = 0;
-                       o.noise.share = 3;
+                       o.decoherence_length.reset();
+                       o.noise_share = 3;
                      }),
       {"mclmc", [] { return std::make_unique<MclmcSampler<F>>(MclmcOptions{}, kPlan); }},
       {"mclmc_diagonal",
