@@ -237,6 +237,11 @@ void check_learning_rates(const Config& config) {
 
 void check_warmstart(Config& config) {
   const WarmstartConfig& warmstart = config.training.warmstart;
+  const PriorRow& prior = config.training.sampler.prior_config.row();
+  if (prior.from_members && !warmstart.include)
+    throw Error(config.place("training.sampler.prior_config.name"),
+                std::string(prior.name) + " follows from the members, and there is no warm start",
+                "write training.warmstart.include: true, or another prior");
   if (warmstart.include && warmstart.warmstart_exp_dir && warmstart.warmstart_files)
     throw Error(config.place("training.warmstart.warmstart_files"),
                 "both warmstart_files and warmstart_exp_dir say where the chains start", "write one of them");

@@ -1,6 +1,7 @@
 #include "experiment/experiment.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +11,9 @@
 #include "smile/config/options.hpp"
 #include "smile/ensemble/parallel.hpp"
 #include "smile/error.hpp"
+#include "smile/files/atomic_file.hpp"
 #include "smile/network/fcn_network.hpp"
+#include "smile/run/run_paths.hpp"
 #include "smile/targets/batch_order.hpp"
 #include "smile/targets/posterior.hpp"
 
@@ -130,7 +133,8 @@ Experiment prepare(const Config& given, const std::shared_ptr<const Table>& tabl
     e.layout = e.frozen->moving();
   }
   const PriorConfig& prior = config.training.sampler.prior_config;
-  e.prior = make_prior(prior.name, prior.values(), e.layout, prior.seed.value_or(e.seed()));
+  if (!prior.row().from_members)
+    e.prior = make_prior(prior.name, prior.values(), e.layout, prior.seed.value_or(e.seed()));
   e.lengths = make_run_lengths(config.training.sampler, e.observations());
   check_lengths(e);
   // What the sampler itself refuses is to be known before anything is written.
@@ -178,6 +182,20 @@ std::size_t thread_count(const Experiment& e, const RunOptions& options, std::si
   if (e.engine() && !e.engine()->why_one_thread().empty()) return 1;
   const std::size_t wanted = options.threads > 0 ? std::size_t(options.threads) : ensemble::usable_cores();
   return std::max<std::size_t>(1, std::min(wanted, jobs));
+}
+
+void complete_prior(Experiment& e, const std::filesystem::path& run,
+                    const std::vector<HostVector<float>>& members) {
+  if (e.prior) return;
+  const PriorConfig& prior = e.config.training.sampler.prior_config;
+  const LayerScales scales = layer_scales(e.network->layout(), members);
+  e.prior = make_prior(prior.name, prior.values(), e.layout, prior.seed.value_or(e.seed()), scales);
+  nlohmann::ordered_json text;
+  for (const ParameterGroup& group : e.layout.groups)
+    for (const PriorSection& section : e.prior->sections())
+      if (group.offset >= section.offset && group.offset < section.offset + section.size)
+        text[group.name] = section.scale;
+  write_file_atomically(RunPaths(run).prior(), text.dump(1) + "\n");
 }
 
 void remark(const RunOptions& options, const RunDirectory& directory, const std::string& text) {

@@ -35,7 +35,7 @@ struct Experiment {
   FcnSpec spec;                                       ///< native engine only
   MemberData training;                                ///< native engine only: training and validation rows
   std::optional<PredictionRows> out_of_distribution;  ///< of `evaluation_args.ood`
-  std::shared_ptr<const Prior> prior;
+  std::shared_ptr<const Prior> prior;  ///< null until complete_prior(), where it follows from the members
   RunLengths lengths;
   std::vector<std::string> warnings;
 
@@ -84,7 +84,11 @@ struct WarmStart {
   std::vector<HostVector<float>> members;
   bool interrupted = false;
 };
-WarmStart warm_start(const Experiment& experiment, const RunDirectory& directory, const RunOptions& options);
+/// Where the prior follows from the members: makes it, and writes its layers' standard deviations to the run.
+void complete_prior(Experiment& experiment, const std::filesystem::path& run,
+                    const std::vector<HostVector<float>>& members);
+/// And completes the prior.
+WarmStart warm_start(Experiment& experiment, const RunDirectory& directory, const RunOptions& options);
 /// The members of a run as its warmstart/ has them. @throws Error where one is missing or of another size
 std::vector<HostVector<float>> read_members(const std::filesystem::path& run, std::size_t count,
                                             std::size_t dimension);

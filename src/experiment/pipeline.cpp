@@ -76,7 +76,7 @@ void write_parameters(const fs::path& run, const Experiment& e) {
 /// Runs the phases; whatever happens the directory's state says so.
 class Run {
  public:
-  Run(const Experiment& e, RunDirectory& directory, const RunOptions& options)
+  Run(Experiment& e, RunDirectory& directory, const RunOptions& options)
       : e_(e), directory_(directory), live_(directory, options.snapshot), options_(options) {
     options_.on_progress = [this, caller = options.on_progress](const Progress& progress) {
       if (!only_evaluate_) live_.show(progress);
@@ -114,6 +114,10 @@ class Run {
       if (start.interrupted) return interrupted();
       enter("sampling");
       if (!experiment::sample(e_, directory_, options_, start)) return interrupted();
+    } else if (!e_.prior) {
+      experiment::complete_prior(
+          e_, directory_.path(),
+          experiment::read_members(directory_.path(), e_.chains(), e_.member_dimension()));
     }
     enter("evaluation");
     if (!experiment::evaluate(e_, directory_, options_, summary_)) return interrupted();
@@ -152,7 +156,7 @@ class Run {
     write_state({"interrupted", phase_, summary_.reason});
   }
 
-  const Experiment& e_;
+  Experiment& e_;
   RunDirectory& directory_;
   experiment::LiveStatus live_;
   RunOptions options_;
@@ -165,7 +169,7 @@ class Run {
 
 RunSummary run_experiment(const Config& config, const RunOptions& given,
                           const std::shared_ptr<const Table>& table) {
-  const Experiment e = experiment::prepare(config, table);
+  Experiment e = experiment::prepare(config, table);
   RunOptions options = given;
   const RunEstimate plan = experiment::estimate_of(e, options.threads);
   if (plan.device_bytes && plan.chains_at_once > 0)
@@ -203,7 +207,7 @@ RunSummary evaluate_run(const std::string& directory, const RunOptions& options,
   RunDirectory run = RunDirectory::open(directory);
   Config config = load_config(RunPaths(run.path()).config().string());
   if (!data.file.empty()) config.data.path = data.file;
-  const Experiment e = experiment::prepare(config, data.table);
+  Experiment e = experiment::prepare(config, data.table);
   check_same_data(run.path(), e);
   check_same_network(run.path(), e.config, *e.network);
   return Run(e, run, options).go(true);

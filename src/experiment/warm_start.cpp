@@ -143,7 +143,7 @@ std::vector<Vector> read_members(const fs::path& run, std::size_t count, std::si
   return members;
 }
 
-WarmStart warm_start(const Experiment& e, const RunDirectory& directory, const RunOptions& options) {
+WarmStart warm_start(Experiment& e, const RunDirectory& directory, const RunOptions& options) {
   const WarmstartConfig& config = e.config.training.warmstart;
   const std::size_t count = e.chains();
   const bool copies = config.include && config.permutation_warmstart;
@@ -192,6 +192,7 @@ WarmStart warm_start(const Experiment& e, const RunDirectory& directory, const R
     if (!fs::exists(RunPaths(directory.path()).member(i)))
       write_member(directory.path(), i, start.members[i]);
   write_checksums(directory.path(), start.members);
+  complete_prior(e, directory.path(), start.members);
   return start;
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 const std::string kPlace = "sampler.prior_config";
 constexpr double kElementSpread = 0.1;
+constexpr std::string_view kLogSigma = "log_sigma";
 /// Fixed draws come from a chain of their own, so that they collide with no chain's draws from the prior.
 constexpr std::uint32_t kSharedChain = (1U << 24) - 1;
 
@@ -107,6 +108,15 @@ std::deque<PriorRow>& rows() {
        "½ N(loc, scale²) + ½ N(−loc, scale²)",
        {loc(0.5), scale(0.25)},
        [](const PriorValues& p, const ParameterGroup&) { return located(PriorFamily::two_normals, p); }},
+      {.name = "WarmStart",
+       .doc = "N(0, s²), s the factor times the root mean square of a layer's parameters over all trained "
+              "members; log σ N(0, 1)",
+       .parameters = {{"factor", "factor of the standard deviation", 2, 0, true}},
+       .section =
+           [](const PriorValues& p, const ParameterGroup&) {
+             return PriorSection{.scale = p.at("factor") * p.at("layer_rms")};
+           },
+       .from_members = true},
       {.name = "EpsStandardNormal",
        .doc = "N(a_i, exp(b_i)²) with fixed random a_i, b_i near 0",
        .section = [](const PriorValues&,
@@ -147,6 +157,10 @@ bool same_density(const PriorSection& a, const PriorSection& b) {
   return a.family == b.family && a.loc == b.loc && a.scale == b.scale && a.limit == b.limit;
 }
 
+std::string_view layer_of(const ParameterGroup& group) {
+  return std::string_view(group.name).substr(0, group.name.rfind('.'));
+}
+
 std::vector<double> fixed_draws(std::size_t size, std::uint64_t seed, std::uint64_t step) {
   std::vector<double> draws(size);
   Stream stream({seed, kSharedChain, Purpose::prior}, step);
@@ -160,6 +174,25 @@ const PriorParameter* PriorRow::parameter(std::string_view wanted) const {
   for (const PriorParameter& p : parameters)
     if (p.name == wanted) return &p;
   return nullptr;
+}
+
+LayerScales layer_scales(const ParameterLayout& layout, std::span<const HostVector<float>> members) {
+  struct Sum {
+    double squares = 0, count = 0;
+  };
+  std::map<std::string, Sum, std::less<>> sums;
+  for (const ParameterGroup& group : layout.groups) {
+    if (group.name == kLogSigma) continue;
+    Sum& sum = sums[std::string(layer_of(group))];
+    for (const HostVector<float>& member : members)
+      for (std::size_t i = group.offset; i < group.offset + group.size(); ++i)
+        sum.squares += double(member[i]) * double(member[i]);
+    sum.count += double(group.size() * members.size());
+  }
+  LayerScales scales;
+  for (const auto& [layer, sum] : sums)
+    if (sum.squares > 0) scales[layer] = std::sqrt(sum.squares / sum.count);
+  return scales;
 }
 
 const std::deque<PriorRow>& prior_rows() {
@@ -184,12 +217,20 @@ void add_prior(PriorRow row) {
 }
 
 std::shared_ptr<const Prior> make_prior(std::string_view name, const PriorValues& parameters,
-                                        const ParameterLayout& layout, std::uint64_t seed) {
+                                        const ParameterLayout& layout, std::uint64_t seed,
+                                        const LayerScales& scales) {
   const PriorRow& prior = prior_row(name);
   check_parameters(prior, parameters);
   std::vector<PriorSection> sections;
   for (const ParameterGroup& group : layout.groups) {
-    PriorSection s = prior.section(parameters, group);
+    PriorSection s;
+    if (!prior.from_members) {
+      s = prior.section(parameters, group);
+    } else if (const auto scale = scales.find(layer_of(group)); scale != scales.end()) {
+      PriorValues values = parameters;
+      values["layer_rms"] = scale->second;
+      s = prior.section(values, group);
+    }
     s.offset = group.offset;
     s.size = group.size();
     // Neighbours of one density are one section: long loops, and results that do not depend on the cutting.

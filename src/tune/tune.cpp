@@ -403,7 +403,7 @@ void choose_step(const std::vector<Candidate*>& order, const SamplerConfig& samp
         fmt::format("the best step is at the end of the grid; search on with --from {:.3g}", best));
 }
 
-WarmStart train_members(const Experiment& e, const RunDirectory& directory, const TuneOptions& options) {
+WarmStart train_members(Experiment& e, const RunDirectory& directory, const TuneOptions& options) {
   RunOptions run;
   run.threads = options.threads;
   run.stop = options.stop;

@@ -31,6 +31,8 @@ class RunPaths {
   std::filesystem::path member(std::size_t number) const;  ///< parameters of a member, .npy
   /// CRC-32 of the parameters of every member, once all are there.
   std::filesystem::path member_checksums() const { return warmstart() / "checksums.json"; }
+  /// Standard deviations of a prior that follows from the members, by tensor.
+  std::filesystem::path prior() const { return warmstart() / "prior.json"; }
   std::filesystem::path member_epochs(std::size_t number) const;                ///< rows are EpochReport
   std::filesystem::path epochs() const { return warmstart() / "metrics.csv"; }  ///< those of all members
 

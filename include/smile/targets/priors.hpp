@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "smile/kernels/host_vector.hpp"
 #include "smile/random/stream.hpp"
 #include "smile/targets/parameters.hpp"
 
@@ -88,6 +89,9 @@ struct PriorRow {
   /// @param values  exactly those of `parameters`
   PriorSection (*section)(const PriorValues& values, const ParameterGroup& group) = nullptr;
   bool has_seed = false;  ///< sections are element_normal, whose fixed a_i, b_i follow a seed
+  /// Known only after the warm start: `section` finds the root mean square of the parameters of the tensor's
+  /// layer over all members among its values, as `layer_rms`.
+  bool from_members = false;
 
   /// That of the name, or null.
   const PriorParameter* parameter(std::string_view wanted) const;
@@ -101,11 +105,19 @@ const PriorRow& prior_row(std::string_view name);
 /// @throws Error where the name is taken
 void add_prior(PriorRow row);
 
+/// Root mean square of the parameters of each layer, over all members. A layer is what has one name up to the
+/// last dot: a weight and its bias. log σ is none, nor is a layer whose parameters are all 0.
+using LayerScales = std::map<std::string, double, std::less<>>;
+/// @param members  @shape [members][d], whole
+LayerScales layer_scales(const ParameterLayout& layout, std::span<const HostVector<float>> members);
+
 /// @param parameters  exactly those that the prior has, in their ranges
 /// @param seed        of the fixed draws of a prior that has a seed
+/// @param scales      for a prior that follows from the members; what is no layer of them gets N(0, 1)
 /// @throws Error for an unknown name (lists the known ones), a missing, unknown or impossible parameter, and
 ///         for a weight without the fans that the prior needs
 std::shared_ptr<const Prior> make_prior(std::string_view name, const PriorValues& parameters,
-                                        const ParameterLayout& layout, std::uint64_t seed = 0);
+                                        const ParameterLayout& layout, std::uint64_t seed = 0,
+                                        const LayerScales& scales = {});
 
 }  // namespace smile
