@@ -28,6 +28,38 @@ void expect_same_draws(const fs::path& a, const fs::path& b, int chains = 3) {
   }
 }
 
+TEST(Run, APriorOfTheWarmStartIsWrittenAndFoundAgain) {
+  TemporaryFolder folder;
+  const auto config = folder.write("config.yaml", small_config());
+  const fs::path run = folder / "run", again = folder / "again";
+  const std::vector<std::string> prior{"--set", "training.sampler.prior_config.name=WarmStart"};
+  const auto with_prior = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), prior.begin(), prior.end());
+    return smile(arguments);
+  };
+  ASSERT_EQ(with_prior({"run", config, "--out", run}).status, 0);
+  const json scales = json::parse(content_of(run / "warmstart/prior.json"));
+  // Twice the root mean square of layer 0 over the three members, its weight (5 x 16) and bias together.
+  double sum = 0;
+  for (int m = 0; m < 3; ++m) {
+    const NpyArray member = read_npy(run / ("warmstart/member-0" + std::to_string(m) + ".npy"));
+    const auto values = member.as<double>();
+    for (std::size_t i = 0; i < 96; ++i) sum += values[i] * values[i];
+  }
+  EXPECT_NEAR(scales["layer0.weight"].get<double>(), 2 * std::sqrt(sum / (3 * 96)), 1e-6);
+  EXPECT_EQ(scales["layer0.bias"], scales["layer0.weight"]);
+  EXPECT_EQ(scales["log_sigma"], 1.0);
+  const std::string metrics = content_of(run / "eval/metrics.json");
+  EXPECT_EQ(smile({"evaluate", run}).status, 0);
+  EXPECT_EQ(content_of(run / "eval/metrics.json"), metrics);
+  ASSERT_EQ(smile({"run", config, "--out", again}).status, 0);
+  EXPECT_NE(content_of(again / "samples/chain-00.npy"), content_of(run / "samples/chain-00.npy"));
+  const Outcome refused =
+      with_prior({"run", config, "--out", folder / "none", "--set", "training.warmstart.include=false"});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_NE(refused.error.find("WarmStart follows from the members"), std::string::npos) << refused.error;
+}
+
 TEST(Run, LeavesEverythingThatTheRunDirectoryPromises) {
   TemporaryFolder folder;
   const auto config = folder.write("config.yaml", small_config());

@@ -37,6 +37,7 @@ std::vector<std::pair<std::string, Parameters>> every_prior() {
           {"TruncNormal", {{"loc", 0.2}, {"scale", 1.1}, {"limit", 0}}},
           {"BiMixtureNormal", {{"loc", 1.1}, {"scale", 0.5}}},
           {"BiMixtureNormal", {{"loc", -1.1}, {"scale", 0.5}}},
+          {"WarmStart", {{"factor", 1.5}}},
           {"EpsStandardNormal", {}}};
 }
 
@@ -163,11 +164,38 @@ std::string error_of(const std::string& name, const Parameters& parameters,
   return "no error";
 }
 
+/// One standard deviation a layer, weights and biases together, over all members; log σ keeps N(0, 1), and so
+/// does a layer of zeros.
+TEST(Priors, warm_start_scales_a_layer_by_what_was_trained) {
+  ParameterLayout layout;
+  layout.add("layer0.weight", {1, 2}, ParameterKind::weight, 2, 1);
+  layout.add("layer0.bias", {1}, ParameterKind::other);
+  layout.add("layer1.weight", {1, 1}, ParameterKind::weight, 1, 1);
+  layout.add("dead.weight", {1, 1}, ParameterKind::weight, 1, 1);
+  layout.add("log_sigma", {1}, ParameterKind::other);
+  std::vector<HostVector<float>> members(2, HostVector<float>(6));
+  const float values[2][6] = {{3, -1, 2, 0.5f, 0, -3}, {1, 2, -1, -0.5f, 0, -2}};
+  for (std::size_t m = 0; m < 2; ++m)
+    for (std::size_t i = 0; i < 6; ++i) members[m][i] = values[m][i];
+  const LayerScales scales = layer_scales(layout, members);
+  ASSERT_EQ(scales.size(), 2u);
+  EXPECT_DOUBLE_EQ(scales.at("layer0"), std::sqrt(20.0 / 6));
+  EXPECT_DOUBLE_EQ(scales.at("layer1"), 0.5);
+  const auto prior = make_prior("WarmStart", {{"factor", 4}}, layout, 0, scales);
+  ASSERT_EQ(prior->sections().size(), 3u);  // the layer of zeros and log sigma are one
+  EXPECT_DOUBLE_EQ(prior->sections()[0].scale, 4 * std::sqrt(20.0 / 6));
+  EXPECT_EQ(prior->sections()[0].size, 3u);
+  EXPECT_DOUBLE_EQ(prior->sections()[1].scale, 2);
+  EXPECT_EQ(prior->sections()[2].size, 2u);
+  EXPECT_DOUBLE_EQ(prior->sections()[2].scale, 1);
+}
+
 TEST(Priors, errors_name_place_cause_and_mend) {
   EXPECT_EQ(
       error_of("Gauss", {}),
       "sampler.prior_config.name: there is no prior 'Gauss'; choose one of StandardNormal, Normal, Laplace, "
-      "ShiftedNormal, Glorot, He, GloLap, GloUnif, TruncNormal, BiMixtureNormal, EpsStandardNormal");
+      "ShiftedNormal, Glorot, He, GloLap, GloUnif, TruncNormal, BiMixtureNormal, WarmStart, "
+      "EpsStandardNormal");
   EXPECT_EQ(error_of("Normal", {{"loc", 0}}),
             "sampler.prior_config.parameters: 'scale' is missing; Normal has exactly loc, scale");
   EXPECT_EQ(error_of("He", {{"factor", 1}}),
