@@ -40,7 +40,8 @@ int main(int argc, char** argv) try {
     fmt::print(" | standard error {:.2f}, chi2/df {:.2f}\n", result.standard_error, result.chi2_per_df);
   } else {
     for (const test::Temperature& group : test::temperatures(model, sampler, replications, 10000, number(6)))
-      fmt::print(" {} {:.3f} ± {:.3f}", group.name, group.value, group.standard_error);
+      fmt::print(" {} {:.3f} ± {:.3f} (thermometer {:.3f})", group.name, group.value, group.standard_error,
+                 group.thermometer);
     fmt::print("\n");
   }
 } catch (const smile::Error& error) {

@@ -99,8 +99,11 @@ Problem draw_linear(std::size_t rows, const SamplerConfig& sampler, std::uint64_
     y[i] = problem.truth[kInputs] + sigma * stream.normal();
     for (std::size_t j = 0; j < kInputs; ++j) y[i] += problem.truth[j] * x[i * kInputs + j];
   }
-  problem.posterior = posterior_of({kInputs, {1}, Activation::identity, true, Task::mean_regression}, rows, x,
-                                   y, sampler, seed);
+  const FcnSpec spec{kInputs, {1}, Activation::identity, true, Task::mean_regression};
+  problem.posterior = posterior_of(spec, rows, x, y, sampler, seed);
+  SamplerConfig full = sampler;
+  full.batch_size.reset();
+  problem.whole = posterior_of(spec, rows, x, y, full, seed);
   problem.quantities = all_of;
   exact_moments(x, y, problem.truth.back(), problem.mean, problem.variance);
   return problem;
@@ -269,14 +272,17 @@ std::vector<Temperature> temperatures(const CalibrationModel& model, const std::
   const SamplerConfig config = sampler_config(sampler, model);
   std::vector<std::string> names;
   std::map<std::string, std::vector<double>> values;
+  std::map<std::string, double> thermometer;
   for (int r = 0; r < data_sets; ++r) {
     Problem problem = model.draw(config, std::uint64_t(r));
     std::vector<double> square(model.groups.size());
     std::uint64_t seen = 0;
+    std::vector<HostVector<float>> kept;
     run_chain(config, model, problem, std::uint64_t(r), {warmup, steps},
               [&](std::uint64_t, const HostVector<float>& position) {
                 const std::vector<double> now = problem.quantities(position);
                 ++seen;
+                if (seen % (steps / 400) == 0) kept.push_back(position);
                 for (std::size_t j = 0; j < now.size(); ++j)
                   square[j] += (now[j] - problem.mean[j]) * (now[j] - problem.mean[j]);
               });
@@ -287,6 +293,17 @@ std::vector<Temperature> temperatures(const CalibrationModel& model, const std::
       ++number;
     }
     for (const auto& [name, sum] : sums) values[name].push_back(sum.first / sum.second);
+    std::vector<double> centre(square.size()), heat(square.size());
+    for (const auto& position : kept)
+      for (std::size_t j = 0; j < centre.size(); ++j) centre[j] += double(position[j]) / double(kept.size());
+    HostVector<float> gradient(centre.size());
+    for (const auto& position : kept) {
+      problem.whole->log_density_and_gradient(position, gradient, 1);
+      for (std::size_t j = 0; j < centre.size(); ++j)
+        heat[j] -= (double(position[j]) - centre[j]) * double(gradient[j]) / double(kept.size());
+    }
+    for (std::size_t j = 0; j < heat.size(); ++j)
+      thermometer[model.groups[j]] += heat[j] / sums[model.groups[j]].second / data_sets;
   }
   std::vector<Temperature> result;
   for (const std::string& name : model.groups) {
@@ -296,7 +313,8 @@ std::vector<Temperature> temperatures(const CalibrationModel& model, const std::
     double mean = 0, square = 0;
     for (const double v : all) mean += v / double(all.size());
     for (const double v : all) square += (v - mean) * (v - mean);
-    result.push_back({name, mean, std::sqrt(square / double(all.size() - 1) / double(all.size()))});
+    result.push_back(
+        {name, mean, std::sqrt(square / double(all.size() - 1) / double(all.size())), thermometer[name]});
   }
   return result;
 }

@@ -17,8 +17,8 @@ namespace smile::test {
 
 /// A data set drawn at parameters that were drawn from the prior.
 struct Problem {
-  std::shared_ptr<MinibatchPosterior<float>> posterior;
-  std::vector<double> truth;  ///< θ, @shape [d]
+  std::shared_ptr<MinibatchPosterior<float>> posterior, whole;  ///< mini-batches; all rows
+  std::vector<double> truth;                                    ///< θ, @shape [d]
   /// What is looked at, of a position; names of the quantities are the model's.
   std::function<std::vector<double>(const HostVector<float>&)> quantities;
   std::vector<double> mean, variance;  ///< of the quantities where they are known, else empty
@@ -61,6 +61,7 @@ Calibration simulation_based_calibration(const CalibrationModel& model, const st
 struct Temperature {
   std::string name;
   double value, standard_error;  ///< mean over the data sets of E(x − μ)²/variance
+  double thermometer;            ///< what temperature_of() of the run's monitor says, which knows no truth
 };
 /// Of the groups of a model whose moments are known; 1 where the sampler is right.
 std::vector<Temperature> temperatures(const CalibrationModel& model, const std::string& sampler,
