@@ -261,6 +261,32 @@ class _Estimator(Results, BaseEstimator):
             columns = [(str(name), *column[1:]) for name, column in zip(names, columns)]
         return columns, y, names is not None
 
+    def evaluate(self, X: Any, y: Any) -> Any:
+        """Evaluates the draws on the test rows of the fit again, which rewrites metrics and report.
+
+        Parameters
+        ----------
+        X, y
+            All rows of the fit, in its order; they are needed only where the run's own file is gone, or was arrays.
+
+        Returns
+        -------
+        self, with ``metrics_`` as they are now
+        """
+        columns, has_names = self._columns(X)
+        y = np.asarray(y)
+        for k, folder in enumerate(self._folders):
+            target = y[:, k] if y.ndim == 2 else y
+            name = folder.info["target"]
+            if hasattr(self, "classes_") and self.classes_.dtype.kind not in "iuf":
+                last: Column = (name, np.searchsorted(self.classes_, target).astype(np.int64), [str(c) for c in self.classes_])
+            else:
+                last = (name, numbers(target), [])
+            summary = _core.evaluate(str(folder.path), [*columns, last], has_names, self._threads(), None, None)
+            if k == 0:
+                self.metrics_ = {name: after for name, _, after in summary["metrics"]}
+        return self
+
     # -- predicting ------------------------------------------------------------------------------------------
 
     def __sklearn_is_fitted__(self) -> bool:
