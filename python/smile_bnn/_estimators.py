@@ -33,6 +33,7 @@ from ._progress import Shown
 from ._results import Results
 
 _FEWEST_ROWS = 3  # two to train on, one to stop at
+_MOST_EVALUATED = 5_000  # test rows: enough for every metric, where all would take longer than the chains
 
 
 def _plain(value: Any) -> Any:
@@ -73,6 +74,8 @@ class _Estimator(Results, BaseEstimator):
             ("rng", seed, "random_state"),
         ]
         settings += [(f"data.{k}", v, f"{n}={v}") for k, n, v in self._fractions(rows)]
+        if rows * (float(self.test_fraction) or float(self.validation_fraction)) > _MOST_EVALUATED:
+            settings.append(("evaluation_args.datapoint_limit", _MOST_EVALUATED, "fit"))
         if self.missing != "error":
             settings.append(("data.missing", self.missing, "missing"))
         sampler = "training.sampler."
@@ -395,6 +398,7 @@ _PARAMETERS = """
         Part of the rows that early stopping looks at and nothing is trained on.
     test_fraction : float, default 0
         Part of the rows that is kept for `metrics_` and the report alone. 0: those are of the validation rows.
+        Of more than 5,000 such rows the first are evaluated (``evaluation_args.datapoint_limit`` in ``config``).
     missing : {{"error", "mean"}}, default "error"
         What becomes of NaN among the features: an error, or the column's mean.
     config : dict, optional

@@ -81,8 +81,11 @@ bool for_each_prediction(const Network& network, Part part, std::span<const Chai
   constexpr std::size_t kBlockBytes = std::size_t{32} << 20, kBlockDraws = 512;
   const std::size_t width = network.points(part) * network.outputs();
   const std::size_t d = chains.empty() ? 0 : chains.front().stored.columns();
+  std::size_t longest = 1;
+  for (const ChainDraws& draws : chains) longest = std::max(longest, draws.count);
+  const std::size_t most = std::min(kBlockDraws, longest);
   const std::size_t block =
-      std::clamp(kBlockBytes / ((width + d) * sizeof(float)), std::min(threads, kBlockDraws), kBlockDraws);
+      std::clamp(kBlockBytes / ((width + d) * sizeof(float)), std::min(threads, most), most);
   std::vector<float> outputs(block * width);
   std::vector<HostVector<float>> positions(block, HostVector<float>(d));
   std::vector<std::unique_ptr<Predictor>> predictors(threads);

@@ -1,10 +1,13 @@
 #include "experiment/experiment.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "experiment/network_data.hpp"
@@ -57,6 +60,9 @@ void load_native_table(Experiment& e, const std::shared_ptr<const Table>& given)
   data.info.feature_columns = e.info.feature_columns;
   data.info.normalisation = e.info.normalisation;
   const std::size_t inputs = e.info.inputs();
+#ifdef __GLIBC__
+  ::malloc_trim(0);  // what the split held for a moment goes back before the network's own forms are made
+#endif
   const auto native = [&](const std::vector<std::uint32_t>& rows, std::size_t count) {
     return std::make_shared<const FcnData<float>>(
         count, inputs,
