@@ -17,6 +17,7 @@ namespace smile::program {
 
 using Action = std::function<int()>;
 
+void add_init(CLI::App& program, Action& action);
 void add_run(CLI::App& program, Action& action);
 void add_analytic(CLI::App& program, Action& action);
 void add_check(CLI::App& program, Action& action);

@@ -54,6 +54,7 @@ int main(int argc, char** argv) {
   program.footer("Exit status: 0 done, 1 a run failed or was interrupted, 2 wrong usage or configuration.");
   program.require_subcommand(1);
   smile::program::Action action;
+  smile::program::add_init(program, action);
   smile::program::add_run(program, action);
   smile::program::add_analytic(program, action);
   smile::program::add_check(program, action);

@@ -57,7 +57,7 @@ std::vector<std::size_t> feature_columns(const Table& table, std::size_t target,
   }
   if (columns.empty())
     for (std::size_t j = 0; j < table.columns; ++j)
-      if (j != target) columns.push_back(j);
+      if (j != target && !(table.has_index && j == 0)) columns.push_back(j);
   if (columns.empty())
     throw Error(table.source, "there are no feature columns beside the target",
                 "give a table of two columns or more");
@@ -139,6 +139,15 @@ Moments column_moments(const Table& table, std::size_t column, std::span<const s
   return moments_of(values);
 }
 
+/// Smallest and largest value in some rows; NaN where there is none.
+std::pair<double, double> range_of(const Table& table, std::size_t column,
+                                   std::span<const std::uint32_t> rows) {
+  double lowest = std::nan(""), highest = lowest;
+  for (const std::uint32_t i : rows)
+    lowest = std::fmin(lowest, table.at(i, column)), highest = std::fmax(highest, table.at(i, column));
+  return {lowest, highest};
+}
+
 /// Every value of the rows, as the network gets it, is a finite number in single precision, in which it
 /// computes. @return FNV-1a over the bits of the features and then of the targets, from `hash` on
 std::uint64_t check_and_hash(const SplitTable& data, const std::vector<std::uint32_t>& rows,
@@ -184,12 +193,17 @@ DataPart make_part(const SplitTable& data, const std::vector<std::uint32_t>& row
   return part;
 }
 
-std::string joined_lines(const std::vector<std::size_t>& lines) {
-  constexpr std::size_t kNamed = 5;
-  std::string out;
-  for (std::size_t k = 0; k < std::min(kNamed, lines.size()); ++k)
-    out += (k ? ", " : "") + std::to_string(lines[k]);
-  return lines.size() > kNamed ? out + ", …" : out;
+/// Columns of one name can be told apart by their place only.
+void tell_of_equal_names(const DatasetInfo& info, std::vector<std::string>& warnings) {
+  std::map<std::string, std::size_t> seen;
+  for (std::size_t k = 0; k < info.feature_names.size(); ++k) {
+    const auto [first, is_new] = seen.try_emplace(info.feature_names[k], info.feature_columns[k]);
+    if (!is_new)
+      warnings.push_back("columns " + std::to_string(first->second + 1) + " and " +
+                         std::to_string(info.feature_columns[k] + 1) + " are both named " +
+                         shown(info.feature_names[k]) +
+                         "; files to be predicted must have them in the same places");
+  }
 }
 
 /// The columns and what they are called.
@@ -215,8 +229,8 @@ std::vector<std::uint32_t> usable_rows(const Table& table, const DatasetInfo& in
                                        std::vector<double>& targets, std::vector<std::string>& warnings) {
   if (!table.dropped_lines.empty())
     warnings.push_back(std::to_string(table.dropped_lines.size()) +
-                       " rows with missing values left out (lines " + joined_lines(table.dropped_lines) +
-                       ")");
+                       " rows with missing values left out (lines " +
+                       data::joined_lines(table.dropped_lines) + ")");
   std::vector<std::uint32_t> usable;
   std::vector<std::size_t> without_target;
   std::size_t filled = 0;
@@ -238,7 +252,7 @@ std::vector<std::uint32_t> usable_rows(const Table& table, const DatasetInfo& in
   }
   if (!without_target.empty())
     warnings.push_back(std::to_string(without_target.size()) + " rows without a target left out (lines " +
-                       joined_lines(without_target) + ")");
+                       data::joined_lines(without_target) + ")");
   if (filled > 0)
     warnings.push_back(std::to_string(filled) + " missing values replaced by their column's mean");
   if (usable.empty()) throw Error(table.source, "no row has a target", "choose another target_column");
@@ -276,6 +290,9 @@ void measure_columns(const Table& table, const std::vector<std::uint32_t>& used,
       warnings.push_back("column '" + table.column_names[column] + "' is constant in " + whose + " rows" +
                          (scale ? " and becomes 0" : ""));
     info.normalisation.feature_fill.push_back(moments.mean);
+    const auto [lowest, highest] = range_of(table, column, info.train_rows);
+    info.feature_lowest.push_back(lowest);
+    info.feature_highest.push_back(highest);
     info.normalisation.feature_mean.push_back(scale ? moments.mean : 0);
     info.normalisation.feature_sd.push_back(scale ? moments.sd : 1);
   }
@@ -288,6 +305,33 @@ void measure_columns(const Table& table, const std::vector<std::uint32_t>& used,
   if (!scale) return;
   info.normalisation.target_mean = moments.mean;
   info.normalisation.target_sd = moments.sd;
+}
+
+/// One cell far from all others takes the column's scale away from them: a missing unit, 1e30 for "unknown".
+void tell_of_far_cells(const Table& table, const std::vector<std::uint32_t>& used, const DatasetInfo& info,
+                       std::vector<std::string>& warnings) {
+  constexpr double kFar = 1e4;  // in units of the width that half of the rows take
+  std::vector<std::size_t> columns = info.feature_columns;
+  if (!is_classification(info.task)) columns.push_back(info.target_position);
+  for (const std::size_t column : columns) {
+    if (!table.categories[column].empty()) continue;
+    std::vector<double> values;
+    for (const std::uint32_t i : used)
+      if (!std::isnan(table.at(i, column))) values.push_back(table.at(i, column));
+    if (values.size() < 4) continue;
+    std::sort(values.begin(), values.end());
+    const double low = values[values.size() / 4], high = values[3 * values.size() / 4], width = high - low;
+    if (!(width > 0)) continue;
+    for (const std::uint32_t i : used) {
+      const double value = table.at(i, column);
+      if (!(value < low - kFar * width || value > high + kFar * width)) continue;
+      warnings.push_back(
+          "column '" + table.column_names[column] + "' is " + data::shortest(value) + " in line " +
+          std::to_string(table.line(i)) + ", while half of its rows lie between " + data::shortest(low) +
+          " and " + data::shortest(high) + "; where it stands for a missing value, leave the cell empty");
+      break;
+    }
+  }
 }
 
 void name_absent_classes(const DatasetInfo& info, const std::vector<double>& targets,
@@ -324,6 +368,8 @@ SplitTable split_table(std::shared_ptr<const Table> given, const DatasetOptions&
   out.table = std::move(given);
   DatasetInfo& info = out.info;
   describe_columns(table, options, info);
+  out.warnings = table_remarks(table);
+  tell_of_equal_names(info, out.warnings);
   out.targets.resize(table.rows);
   const auto usable = usable_rows(table, info, out.targets, out.warnings);
   if (is_classification(info.task)) info.labels = map_labels(table, info.target_position, out.targets);
@@ -334,6 +380,7 @@ SplitTable split_table(std::shared_ptr<const Table> given, const DatasetOptions&
         "has "
         "seen them");
   measure_columns(table, used, options, info, out.warnings);
+  tell_of_far_cells(table, used, info, out.warnings);
   if (is_classification(info.task)) name_absent_classes(info, out.targets, out.warnings);
   constexpr std::uint64_t kBasis = 14695981039346656037ull;
   info.checksum = check_and_hash(out, info.train_rows, kBasis);
@@ -364,16 +411,20 @@ Table read_dataset_table(const std::filesystem::path& path, TableOptions table,
                 "give them again: in Python `smile_bnn.load(RUN).evaluate(X, y)`; on the command line as a "
                 "table whose last column is the target, `smile evaluate RUN --data FILE`");
   const std::string target = options.target_column.value_or("-1");
-  if (is_classification(options.task)) table.categorical.push_back(target);
+  if (is_classification(options.task)) table.labels = target;
   // What is neither a feature nor the target may hold anything.
-  if (options.features && !options.features->empty())
-    table.choose_read = [&](const std::vector<std::string>& names, bool) {
-      std::vector<bool> read(names.size(), false);
+  table.choose_read = [&](const TableHead& head) {
+    const auto& names = head.column_names;
+    const bool some = options.features && !options.features->empty();
+    std::vector<bool> read(names.size(), !some);
+    if (some)
       for (const std::string& name : *options.features)
         read[column_index(name, names, "data.features")] = true;
-      read[column_index(target, names, "data.target_column")] = true;
-      return read;
-    };
+    else if (head.has_index)
+      read[0] = false;
+    read[column_index(target, names, "data.target_column")] = true;
+    return read;
+  };
   return read_table(path, table);
 }
 

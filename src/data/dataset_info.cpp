@@ -94,6 +94,8 @@ void save_dataset_info(const DatasetInfo& info, const std::filesystem::path& pat
       {"feature_mean", numbers(info.normalisation.feature_mean)},
       {"feature_sd", numbers(info.normalisation.feature_sd)},
       {"feature_fill", numbers(info.normalisation.feature_fill)},
+      {"feature_lowest", numbers(info.feature_lowest)},
+      {"feature_highest", numbers(info.feature_highest)},
       {"target_mean", number(info.normalisation.target_mean)},
       {"target_sd", number(info.normalisation.target_sd)},
       {"label_names", texts(info.labels.names)},
@@ -137,6 +139,10 @@ DatasetInfo load_dataset_info(const std::filesystem::path& path) {
   info.normalisation.feature_mean = file.numbers("feature_mean");
   info.normalisation.feature_sd = file.numbers("feature_sd");
   info.normalisation.feature_fill = file.numbers("feature_fill");
+  if (file.has("feature_lowest")) {
+    info.feature_lowest = file.numbers("feature_lowest");
+    info.feature_highest = file.numbers("feature_highest");
+  }
   info.normalisation.target_mean = file.number("target_mean");
   info.normalisation.target_sd = file.number("target_sd");
   info.labels.names = file.texts("label_names");
@@ -191,7 +197,9 @@ DatasetInfo load_dataset_info(const std::filesystem::path& path) {
   }
 
   const std::size_t inputs = info.feature_names.size();
-  if (info.feature_columns.size() != inputs || info.feature_categories.size() != inputs ||
+  const auto fits = [&](const std::vector<double>& range) { return range.empty() || range.size() == inputs; };
+  if (!fits(info.feature_lowest) || info.feature_lowest.size() != info.feature_highest.size() ||
+      info.feature_columns.size() != inputs || info.feature_categories.size() != inputs ||
       info.normalisation.feature_mean.size() != inputs || info.normalisation.feature_sd.size() != inputs ||
       info.normalisation.feature_fill.size() != inputs ||
       info.labels.names.size() != info.labels.counts.size())

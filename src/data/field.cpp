@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 
 namespace smile::data {
 
@@ -25,7 +26,11 @@ ParsedField parse_number(std::string_view text) {
   double value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (status == std::errc::invalid_argument || end != text.data() + text.size()) return {};
-  if (status == std::errc::result_out_of_range) return {FieldKind::out_of_range, 0};
+  if (status == std::errc::result_out_of_range) {
+    // Too small for double precision is nothing, too large is no number.
+    const bool tiny = std::strtod(std::string(text).c_str(), nullptr) == 0;
+    return {tiny ? FieldKind::number : FieldKind::out_of_range, 0};
+  }
   if (std::isnan(value)) return {};  // "nan(…)"; the plain forms are missing values
   if (std::isinf(value)) return {FieldKind::infinite, 0};
   return {FieldKind::number, value};
@@ -44,7 +49,7 @@ bool is_missing(std::string_view text, bool categorical) {
   if (text.empty() || text == "?") return true;
   if (text.size() > 4) return false;
   const std::string word = lowered(text);
-  if (word == "na" || word == "n/a" || word == "nan") return true;
+  if (word == "na" || word == "n/a" || word == "nan" || word == "#n/a" || word == "<na>") return true;
   return !categorical && (word == "null" || word == "none");
 }
 
@@ -73,10 +78,13 @@ std::string shortest(double value) {
   return std::string(buffer.data(), result.ptr);
 }
 
-std::string canonical_word(std::string_view text, bool decimal_comma) {
+std::string label_name(std::string_view text, bool decimal_comma) {
   const std::string_view word = trimmed(text);
+  const std::string_view digits = word.starts_with('-') ? word.substr(1) : word;
+  const bool code = digits.starts_with('+') ||
+                    (digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9');
   const ParsedField parsed = parse_field(word, decimal_comma);
-  return parsed.kind == FieldKind::number ? shortest(parsed.value) : std::string(word);
+  return parsed.kind == FieldKind::number && !code ? shortest(parsed.value) : std::string(word);
 }
 
 std::string shown(std::string_view text) {
@@ -98,6 +106,14 @@ std::string shown(std::string_view text) {
 
 std::string location(const std::string& file, std::size_t line, std::size_t column) {
   return file + ":" + std::to_string(line) + ":" + std::to_string(column);
+}
+
+std::string joined_lines(const std::vector<std::size_t>& lines) {
+  constexpr std::size_t kNamed = 5;
+  std::string out;
+  for (std::size_t k = 0; k < std::min(kNamed, lines.size()); ++k)
+    out += (k ? ", " : "") + std::to_string(lines[k]);
+  return lines.size() > kNamed ? out + ", …" : out;
 }
 
 }  // namespace smile::data

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace smile::data {
 
@@ -21,19 +22,24 @@ std::string_view trimmed(std::string_view text);
 /// A leading + is allowed; hexadecimal, thousands separators and anything behind the number are not.
 ParsedField parse_field(std::string_view text, bool decimal_comma);
 
-/// Empty, ?, NA, N/A, NaN, null, none (any case). In a column of words "null" and "none" are words.
+/// Empty, ?, NA, N/A, #N/A, <NA>, NaN, null, none (any case). In a column of words "null" and "none" are
+/// words.
 bool is_missing(std::string_view trimmed_text, bool categorical);
 
 /// The shortest decimal form that reads back as the same number; "0" for −0.
 std::string shortest(double value);
 
-/// Numbers in their shortest form ("2" for "2.00e+00"), words as they are: equal labels have equal names.
-std::string canonical_word(std::string_view text, bool decimal_comma);
+/// Plain numbers in their shortest form ("2" for "2.00e+00"), others as they are ("01", "+1", words): equal
+/// labels have equal names, and a leading zero makes a code of a number.
+std::string label_name(std::string_view text, bool decimal_comma);
 
 /// The text in quotes for a message: control bytes escaped, long text cut.
 std::string shown(std::string_view text);
 
 /// "file:line:column", both from 1.
 std::string location(const std::string& file, std::size_t line, std::size_t column);
+
+/// "3, 7, 9", at most five of them.
+std::string joined_lines(const std::vector<std::size_t>& lines);
 
 }  // namespace smile::data

@@ -82,10 +82,9 @@ class MemorySource final : public TableBlocks::Source {
  public:
   MemorySource(std::shared_ptr<const Table> table, const TableOptions& options) : table_(std::move(table)) {
     if (!options.choose_categorical) return;
-    const std::vector<bool> words = options.choose_categorical(table_->column_names, table_->has_header);
-    const std::vector<bool> read = options.choose_read
-                                       ? options.choose_read(table_->column_names, table_->has_header)
-                                       : std::vector<bool>(table_->columns, true);
+    const std::vector<bool> words = options.choose_categorical(*table_);
+    const std::vector<bool> read =
+        options.choose_read ? options.choose_read(*table_) : std::vector<bool>(table_->columns, true);
     for (std::size_t j = 0; j < table_->columns; ++j)
       if (read[j] && !words[j] && !table_->categories[j].empty())
         throw Error(table_->source + ": column " + shown(table_->column_names[j]),
@@ -96,9 +95,8 @@ class MemorySource final : public TableBlocks::Source {
     const std::size_t count = std::min(rows, table_->rows - next_row_);
     if (count == 0) return false;
     block = Table();
+    static_cast<TableHead&>(block) = *table_;
     block.source = table_->source;
-    block.column_names = table_->column_names;
-    block.has_header = table_->has_header;
     block.rows = count;
     block.columns = table_->columns;
     block.categories = table_->categories;

@@ -41,18 +41,29 @@ void refuse_missing(const std::vector<std::string>& names, const DatasetInfo& in
               "the columns are " + known + "; give the columns of the training file under their names");
 }
 
-Columns find_columns(const std::vector<std::string>& names, bool has_header, const DatasetInfo& info,
-                     const std::string& source) {
+/// Of a file with names. Where a name occurs several times it is the column at the training file's place.
+std::size_t place_of(const std::string& name, std::size_t training_place,
+                     const std::vector<std::string>& names, const std::string& source) {
+  const auto count = std::count(names.begin(), names.end(), name);
+  if (count > 1 && training_place < names.size() && names[training_place] == name) return training_place;
+  if (count > 1)
+    throw Error(source, "several columns are named " + shown(name),
+                "give the columns in the places of the training file, or rename the others");
+  return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+Columns find_columns(const TableHead& head, const DatasetInfo& info, const std::string& source) {
+  const std::vector<std::string>& names = head.column_names;
   Columns columns;
-  if (has_header && info.has_header) {
+  if (head.has_header && info.has_header) {
     refuse_missing(names, info, source);
-    for (const std::string& name : info.feature_names)
-      columns.features.push_back(column_index(name, names, source));
-    const auto target = std::find(names.begin(), names.end(), info.target_name);
-    columns.has_target = target != names.end();
-    columns.target = static_cast<std::size_t>(target - names.begin());
+    for (std::size_t k = 0; k < info.inputs(); ++k)
+      columns.features.push_back(place_of(info.feature_names[k], info.feature_columns[k], names, source));
+    columns.has_target = contains(names, info.target_name);
+    if (columns.has_target) columns.target = place_of(info.target_name, info.target_position, names, source);
     for (std::size_t j = 0; j < names.size(); ++j)
-      if (names[j] != info.target_name && !contains(info.feature_names, names[j]))
+      if (names[j] != info.target_name && !contains(info.feature_names, names[j]) &&
+          !(j == 0 && head.has_index))
         columns.ignored.push_back(j);
     return columns;
   }
@@ -74,15 +85,26 @@ Columns find_columns(const std::vector<std::string>& names, bool has_header, con
   return columns;
 }
 
-/// Class of a label: a word's code or a number in the new table, looked up by its name.
-std::size_t place_of(const std::string& name, const std::vector<std::string>& names, const Table& table,
-                     std::size_t row, std::size_t column) {
-  const auto found = std::find(names.begin(), names.end(), name);
+/// Class of a label, or code of a word, looked up by its name: as text, or as numbers that are equal.
+std::size_t code_of(const std::string& name, const std::vector<std::string>& names, const Table& table,
+                    std::size_t row, std::size_t column) {
+  auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    const std::string number = data::label_name(name, false);
+    const auto same = [&](const std::string& known) { return data::label_name(known, false) == number; };
+    if (std::count_if(names.begin(), names.end(), same) == 1)
+      found = std::find_if(names.begin(), names.end(), same);
+  }
   if (found == names.end())
     throw Error(location(table.source, table.lines[row], column + 1),
                 shown(name) + " did not occur in this column of the training file",
                 "correct the field or train with such rows");
   return static_cast<std::size_t>(found - names.begin());
+}
+
+/// "1 row", "3 rows".
+std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -93,33 +115,45 @@ struct PredictionReader::State {
   std::vector<std::string> ignored;
   TableBlocks table;
   std::size_t next_record = 0;
+  std::size_t comments = 0, blanks = 0;
+  PredictionRows sums;  // of what was counted
 
   State(const std::filesystem::path& path, TableOptions options, const DatasetInfo& of_training)
-      : info(of_training), source(path.string()), table(path, with_words(std::move(options))) {}
+      : info(of_training), source(path.string()), table(path, of_run(std::move(options))) {}
   State(std::shared_ptr<const Table> rows, MissingPolicy missing, const DatasetInfo& of_training)
       : info(of_training),
         source(rows->source),
-        table(open_memory_table(rows, with_words({.missing = missing}))) {}
+        table(open_memory_table(rows, of_run({.missing = missing}))) {}
 
-  /// The columns that held words in training hold words here.
-  TableOptions with_words(TableOptions options) {
+  /// The columns that held words in training hold words here; a row need not have a target.
+  TableOptions of_run(TableOptions options) {
     options.of_run = true;
     options.categorical.clear();  // the training file's; what is missing here is said below
-    options.choose_categorical = [this](const std::vector<std::string>& names, bool has_header) {
-      const Columns columns = find_columns(names, has_header, info, source);
-      std::vector<bool> words(names.size(), false);
+    if (info.has_header) {
+      options.known_names = info.feature_names;
+      options.known_names.push_back(info.target_name);
+    }
+    options.choose_categorical = [this](const TableHead& head) {
+      const Columns columns = find_columns(head, info, source);
+      std::vector<bool> words(head.column_names.size(), false);
       for (std::size_t k = 0; k < info.inputs(); ++k)
         words[columns.features[k]] = !info.feature_categories[k].empty();
       if (columns.has_target && info.labels.classes() > 0) words[columns.target] = true;
-      for (const std::size_t column : columns.ignored) ignored.push_back(names[column]);
+      for (const std::size_t column : columns.ignored) ignored.push_back(head.column_names[column]);
       return words;
     };
-    options.choose_read = [this](const std::vector<std::string>& names, bool has_header) {
-      const Columns columns = find_columns(names, has_header, info, source);
-      std::vector<bool> read(names.size(), false);
+    options.choose_read = [this](const TableHead& head) {
+      const Columns columns = find_columns(head, info, source);
+      std::vector<bool> read(head.column_names.size(), false);
       for (const std::size_t column : columns.features) read[column] = true;
       if (columns.has_target) read[columns.target] = true;
       return read;
+    };
+    options.choose_optional = [this](const TableHead& head) {
+      const Columns columns = find_columns(head, info, source);
+      std::vector<bool> optional(head.column_names.size(), false);
+      if (columns.has_target) optional[columns.target] = true;
+      return optional;
     };
     return options;
   }
@@ -127,7 +161,7 @@ struct PredictionReader::State {
   bool next(std::size_t rows, PredictionRows& out) {
     Table block;
     if (!table.next(rows, block)) return false;
-    const Columns columns = find_columns(block.column_names, block.has_header, info, block.source);
+    const Columns columns = find_columns(block, info, block.source);
     out = PredictionRows();
     out.rows = block.rows;
     out.lines = block.lines;
@@ -135,7 +169,64 @@ struct PredictionReader::State {
     for (std::size_t i = 0; i < block.rows; ++i) add(block, columns, i, out);
     number(block, out);
     info.normalisation.scale_features(out.features);
+    refuse_what_overflows(block, columns, out);
+    comments += block.comment_lines.size();
+    blanks += block.blank_lines.size();
+    sums.dropped += out.dropped;
+    sums.filled += out.filled;
+    sums.outside += out.outside;
+    sums.far_outside += out.far_outside;
+    if (sums.farthest.empty()) sums.farthest = out.farthest;
     return true;
+  }
+
+  /// Networks compute in single precision.
+  void refuse_what_overflows(const Table& block, const Columns& columns, const PredictionRows& out) const {
+    for (std::size_t k = 0; k < out.features.size(); ++k)
+      if (!std::isfinite(static_cast<float>(out.features[k])))
+        throw Error(
+            location(block.source, block.lines[k / info.inputs()], columns.features[k % info.inputs()] + 1),
+            "the value is too large for single precision, in which networks compute",
+            "correct the field or remove the row");
+  }
+
+  std::vector<std::string> remarks() const {
+    std::vector<std::string> lines;
+    std::string names;
+    for (const auto& name : ignored) names += (names.empty() ? "" : ", ") + name;
+    if (!names.empty()) lines.push_back("columns that the model does not use: " + names);
+    if (sums.dropped > 0) lines.push_back(counted(sums.dropped, "row") + " with a missing value left out");
+    if (sums.filled > 0)
+      lines.push_back(counted(sums.filled, "missing value") + " replaced by the mean of the training rows");
+    if (sums.outside > 0)
+      lines.push_back(
+          counted(sums.outside, "row") + " with a feature outside of its range in the training rows" +
+          (sums.far_outside > 0 ? ", " + std::to_string(sums.far_outside) +
+                                      " by more than the range's width (first: " + sums.farthest + ")"
+                                : ""));
+    if (comments > 0) lines.push_back(counted(comments, "line") + " beginning with # left out");
+    if (blanks > 0) lines.push_back(counted(blanks, "line") + " without a value left out");
+    return lines;
+  }
+
+  /// Counts a row that the network has seen nothing like.
+  void compare(const Table& block, const Columns& columns, std::size_t i, PredictionRows& out) const {
+    bool outside = false, far = false;
+    for (std::size_t k = 0; k < info.feature_lowest.size(); ++k) {
+      if (!info.feature_categories[k].empty()) continue;
+      const double value = block.at(i, columns.features[k]), low = info.feature_lowest[k],
+                   high = info.feature_highest[k], width = high - low;
+      if (!(value < low || value > high)) continue;
+      outside = true;
+      if (far || !(value < low - width || value > high + width)) continue;
+      far = true;
+      if (out.farthest.empty())
+        out.farthest = "line " + std::to_string(block.lines[i]) + ", " + shown(info.feature_names[k]) +
+                       " is " + data::shortest(value) + ", in training " + data::shortest(low) + " to " +
+                       data::shortest(high);
+    }
+    out.outside += outside;
+    out.far_outside += far;
   }
 
   /// Class of a label or code of a word of the block.
@@ -144,7 +235,7 @@ struct PredictionReader::State {
     const std::vector<std::string>& words = block.categories[column];
     const double value = block.at(row, column);
     const std::string name = words.empty() ? data::shortest(value) : words[static_cast<std::size_t>(value)];
-    return place_of(name, known, block, row, column);
+    return code_of(name, known, block, row, column);
   }
 
   void add(const Table& block, const Columns& columns, std::size_t i, PredictionRows& out) const {
@@ -157,14 +248,14 @@ struct PredictionReader::State {
                       "missing value in a column of words", "fill it in or remove the row");
         value = static_cast<double>(code(info.feature_categories[k], block, i, column));
       }
+      out.filled += std::isnan(value);
       out.features.push_back(value);
     }
+    compare(block, columns, i, out);
     if (!columns.has_target) return;
     const double target = block.at(i, columns.target);
-    if (std::isnan(target))
-      throw Error(location(block.source, block.lines[i], columns.target + 1), "missing value in the target",
-                  "fill it in, remove the row, or leave the target column out");
-    out.targets.push_back(info.labels.classes() > 0
+    out.targets.push_back(std::isnan(target) ? target
+                          : info.labels.classes() > 0
                               ? static_cast<double>(code(info.labels.names, block, i, columns.target))
                               : info.normalisation.scaled_target(target));
   }
@@ -192,8 +283,8 @@ PredictionReader::~PredictionReader() = default;
 bool PredictionReader::next(std::size_t rows, PredictionRows& block) {
   return state_->next(rows, block);
 }
-const std::vector<std::string>& PredictionReader::ignored_columns() const {
-  return state_->ignored;
+std::vector<std::string> PredictionReader::remarks() const {
+  return state_->remarks();
 }
 
 PredictionRows load_prediction_rows(const std::filesystem::path& path, TableOptions table,

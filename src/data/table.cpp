@@ -1,25 +1,13 @@
 #include "smile/data/table.hpp"
 
-#include <unistd.h>
-
-#include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <cstring>
 #include <limits>
-#include <utility>
 
 #include "data/field.hpp"
-#include "data/table_advice.hpp"
-#include "files/file_error.hpp"
-#include "files/npy_header.hpp"
 #include "smile/data/table_formats.hpp"
 #include "smile/error.hpp"
-#include "smile/files/npy.hpp"
 
 namespace smile {
-
-using data::location;
 
 std::size_t column_index(const std::string& name_or_index, const std::vector<std::string>& names,
                          const std::string& where) {
@@ -49,114 +37,17 @@ std::size_t column_index(const std::string& name_or_index, const std::vector<std
   throw Error(where, "there is no column " + data::shown(name_or_index), "the columns are " + known);
 }
 
-namespace {
-
-/// Reads the rows of a two-dimensional array piece by piece.
-class NpySource final : public TableBlocks::Source {
- public:
-  NpySource(const std::filesystem::path& path, TableOptions options)
-      : path_(path), source_(path.string()), options_(std::move(options)), file_(data::open_input(path)) {
-    constexpr std::size_t kLongestHeader = 12 + (1 << 16);
-    std::string head(kLongestHeader, '\0');
-    head.resize(data::read_some(file_.descriptor, head.data(), head.size(), path_));
-    header_ = data::parse_npy_header(head, source_);
-    if (header_.shape.size() != 2)
-      throw Error(source_, "an array of " + std::to_string(header_.shape.size()) + " dimensions is no table",
-                  "give an array of shape (rows, columns)");
-    if (header_.data_bytes(source_) == 0)
-      throw Error(source_, "no data", "give an array with at least one row and column");
-    pending_ = head.substr(header_.bytes);
-    for (std::size_t j = 0; j < columns(); ++j) names_.push_back("column" + std::to_string(j + 1));
-    for (const std::string& name : options_.categorical) column_index(name, names_, source_);
-    if (options_.choose_categorical) options_.choose_categorical(names_, false);
-    read_.assign(columns(), true);
-    if (options_.choose_read) read_ = options_.choose_read(names_, false);
-  }
-
-  bool next(std::size_t rows, Table& block) override {
-    block = Table();
-    block.source = source_;
-    block.column_names = names_;
-    block.columns = columns();
-    block.categories.resize(columns());
-    const std::size_t count = std::min(rows, header_.shape[0] - next_row_);
-    if (count == 0) {
-      if (kept_ == 0)
-        throw Error(source_, "no data: every row has a missing value", data::against_all_missing(options_));
-      return false;
-    }
-    const NpyArray array({count, columns()}, header_.type, bytes_of(count), header_.characters);
-    add_rows(array.as<double>(), count, block);
-    kept_ += block.rows;
-    return true;
-  }
-
- private:
-  struct Input {
-    explicit Input(int opened) : descriptor(opened) {}
-    Input(const Input&) = delete;
-    ~Input() { ::close(descriptor); }
-    int descriptor;
+std::vector<std::string> table_remarks(const Table& table) {
+  std::vector<std::string> remarks = table.remarks;
+  const auto left_out = [&](const std::vector<std::size_t>& lines, const char* what) {
+    if (!lines.empty())
+      remarks.push_back(std::to_string(lines.size()) + (lines.size() == 1 ? " line" : " lines") + what +
+                        " left out (" + (lines.size() == 1 ? "line " : "lines ") + data::joined_lines(lines) +
+                        ")");
   };
-
-  std::size_t columns() const { return header_.shape[1]; }
-
-  /// The next `count` rows as they lie in the file.
-  std::vector<std::byte> bytes_of(std::size_t count) {
-    std::vector<std::byte> bytes(count * columns() * header_.item_bytes());
-    const std::size_t before = std::min(pending_.size(), bytes.size());
-    std::memcpy(bytes.data(), pending_.data(), before);
-    pending_.erase(0, before);
-    const std::size_t wanted = bytes.size() - before;
-    if (data::read_some(file_.descriptor, reinterpret_cast<char*>(bytes.data()) + before, wanted, path_) <
-        wanted)
-      throw Error(source_, "the NumPy file is cut short", "copy or write the file again");
-    return bytes;
-  }
-
-  void add_rows(const std::vector<double>& values, std::size_t count, Table& block) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t line = ++next_row_;
-      bool dropped = false;
-      for (std::size_t j = 0; j < columns(); ++j) {
-        const double value = values[i * columns() + j];
-        if (!read_[j]) continue;
-        if (std::isinf(value))
-          throw Error(location(source_, line, j + 1), "the value is not finite",
-                      "correct it or remove the row");
-        if (!std::isnan(value)) continue;
-        if (options_.missing == MissingPolicy::error)
-          throw Error(location(source_, line, j + 1), "missing value (NaN)", data::against_missing(options_));
-        dropped = dropped || options_.missing == MissingPolicy::drop;
-        if (options_.missing == MissingPolicy::mean) ++block.missing_values;
-      }
-      if (dropped) {
-        block.dropped_lines.push_back(line);
-        continue;
-      }
-      const auto row = values.begin() + static_cast<std::ptrdiff_t>(i * columns());
-      block.values.insert(block.values.end(), row, row + static_cast<std::ptrdiff_t>(columns()));
-      block.lines.push_back(line);
-      ++block.rows;
-    }
-  }
-
-  std::filesystem::path path_;
-  std::string source_;
-  TableOptions options_;
-  Input file_;
-  data::NpyHeader header_;
-  std::string pending_;  // data read together with the header
-  std::vector<std::string> names_;
-  std::vector<bool> read_;  // by column
-  std::size_t next_row_ = 0, kept_ = 0;
-};
-
-}  // namespace
-
-std::unique_ptr<TableBlocks::Source> open_npy_table(const std::filesystem::path& path,
-                                                    const TableOptions& options) {
-  return std::make_unique<NpySource>(path, options);
+  left_out(table.comment_lines, " that begin with #");
+  left_out(table.blank_lines, " without a value");
+  return remarks;
 }
 
 TableBlocks::TableBlocks(const std::filesystem::path& path, const TableOptions& options)

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "files/yaml_text.hpp"
 #include "smile/data/table.hpp"
 
 namespace smile::data {
@@ -33,15 +34,26 @@ inline std::string against_decimal_point(const TableOptions& options) {
 
 inline std::string against_word(const TableOptions& options, std::string_view column) {
   if (options.of_run) return "correct the field or remove the row";
-  return "correct the field, or say that the column holds words: 'data.categorical: [" + std::string(column) +
+  return "correct the field, or say that the column holds words: 'data.categorical: [" + yaml_text(column) +
          "]'";
 }
 
-/// Text that is nearly a number: what it is and what to do, or two empty texts.
+/// Digits and punctuation alone: a number that was spoilt, no name and no word.
+bool is_spoilt_number(std::string_view text);
+
+/// Digits in groups between -, / or ., a time between colons, or both.
+bool is_date_or_time(std::string_view text);
+
+/// What Excel and its kin write into a cell that they could not compute: "#DIV/0!".
+bool is_spreadsheet_error(std::string_view text);
+
+/// Text that is nearly a number, or a known kind of none: what it is and what to do, or two empty texts.
 struct NearNumber {
   std::string what, mend;
 };
-/// @param text  without blanks around it
-NearNumber near_number(std::string_view text, const TableOptions& options, char delimiter);
+/// @param text    without blanks around it
+/// @param column  its name
+NearNumber near_number(std::string_view text, std::string_view column, const TableOptions& options,
+                       char delimiter);
 
 }  // namespace smile::data

@@ -14,55 +14,108 @@ TableBuilder::TableBuilder(std::string source, const TableOptions& options) : op
   table_.source = std::move(source);
 }
 
-bool TableBuilder::looks_like_header(const std::vector<std::string>& fields) const {
-  if (options_.header) return *options_.header;
-  // Either decimal sign counts: whether commas are allowed is for the rows to say.
-  return std::none_of(fields.begin(), fields.end(), [](const std::string& field) {
-    // Nor is "1,2,3" a name: digits and punctuation alone are spoilt numbers.
-    return parse_field(field, false).kind != FieldKind::text ||
-           trimmed(field).find_first_not_of("0123456789.,;+-") == std::string_view::npos;
-  });
+void TableBuilder::start(const HeaderDecision& header, const Record& first) {
+  header_line_ = header.line;
+  name_columns(header, header.names.empty() ? first.fields.size()
+                                            : header.names.size() + (header.rows_have_one_more ? 1 : 0));
+  choose_columns();
+  if (!options_.of_run) tell(header);
 }
 
-void TableBuilder::start(const std::vector<std::string>& fields) {
-  started_ = true;
-  table_.columns = fields.size();
-  table_.has_header = looks_like_header(fields);
-  for (std::size_t j = 0; j < fields.size(); ++j) {
-    std::string name = table_.has_header ? std::string(trimmed(fields[j])) : std::string();
+void TableBuilder::name_columns(const HeaderDecision& header, std::size_t columns) {
+  table_.columns = columns;
+  table_.has_header = !header.names.empty();
+  std::vector<std::string> names = header.names;
+  if (header.rows_have_one_more) names.insert(names.begin(), "");
+  names.resize(columns);
+  for (std::size_t j = 0; j < columns; ++j) {
+    const std::string name(trimmed(names[j]));
     table_.column_names.push_back(name.empty() ? "column" + std::to_string(j + 1) : name);
   }
-  categorical_.assign(table_.columns, false);
-  words_.resize(table_.columns);
-  table_.categories.resize(table_.columns);
-  for (const std::string& name : options_.categorical)
-    categorical_[column_index(name, table_.column_names, table_.source + ": categorical")] = true;
-  if (options_.choose_categorical)
-    categorical_ = options_.choose_categorical(table_.column_names, table_.has_header);
-  read_.assign(table_.columns, true);
-  if (options_.choose_read) read_ = options_.choose_read(table_.column_names, table_.has_header);
+  if (table_.has_header && columns > 1) {
+    const std::string_view name = trimmed(names[0]);
+    table_.has_index = name.empty() || name == "Unnamed: 0";
+  }
 }
 
-void TableBuilder::add(std::size_t line, const std::vector<std::string>& fields) {
-  if (!started_) {
-    start(fields);
-    if (table_.has_header) return;
+void TableBuilder::choose_columns() {
+  const std::size_t columns = table_.columns;
+  categorical_.assign(columns, false);
+  labels_.assign(columns, false);
+  words_.resize(columns);
+  table_.categories.resize(columns);
+  const auto place = [&](const std::string& name, const char* key) {
+    return column_index(name, table_.column_names, table_.source + ": " + key);
+  };
+  if (options_.labels) {
+    labels_[place(*options_.labels, "target_column")] = true;
+    categorical_ = labels_;
+  }
+  for (const std::string& name : options_.categorical) {
+    const std::size_t column = place(name, "categorical");
+    categorical_[column] = true;
+    labels_[column] = false;  // declared words compare as text
+  }
+  if (options_.as_text) categorical_.assign(columns, true);
+  const auto chosen = [&](const TableOptions::Choice& choice, bool otherwise) {
+    return choice ? choice(table_) : std::vector<bool>(columns, otherwise);
+  };
+  if (options_.choose_categorical) categorical_ = options_.choose_categorical(table_);
+  read_ = chosen(options_.choose_read, true);
+  optional_ = chosen(options_.choose_optional, false);
+}
+
+/// What was decided about the form of the file, where somebody may have meant another.
+void TableBuilder::tell(const HeaderDecision& header) {
+  const std::string line = "line " + std::to_string(header.line);
+  if (header.behind_hash)
+    table_.remarks.push_back("the columns have their names from " + line + ", which begins with #");
+  else if (header.in_doubt && table_.has_header)
+    table_.remarks.push_back(
+        line +
+        " is taken for the names of the columns, as none of its words occurs again below; "
+        "where it is a row, set 'data.header: false'");
+  if (header.in_doubt && !table_.has_header)
+    table_.remarks.push_back(
+        "the first line is taken for a row, as its word " + shown(header.recurring) +
+        " occurs again in its column; where it names the columns, set 'data.header: true'");
+  if (table_.has_index)
+    table_.remarks.push_back(
+        "the first column has no name and is left out, as it only numbers or names the rows; "
+        "where it is a feature, name all features in 'data.features'");
+}
+
+void TableBuilder::add(const Record& record) {
+  // Where the first column holds words, # is the beginning of one.
+  const bool comment = record.hash && (options_.as_text || !categorical_[0]) && read_[0] &&
+                       !is_missing(record.fields[0], false) && !is_spreadsheet_error(record.fields[0]);
+  if (comment) return add_comment(record.line);
+  const auto& fields = record.fields;
+  if (fields.size() > 1 &&
+      std::all_of(fields.begin(), fields.end(), [](const auto& f) { return trimmed(f).empty(); })) {
+    table_.blank_lines.push_back(record.line);
+    return;
   }
   if (fields.size() != table_.columns) {
     // Read on, so that the message can name more than the first; nothing is kept of such a record.
     constexpr std::size_t kNamed = 4;
-    if (odd_records_.size() < kNamed) odd_records_.push_back({line, fields.size()});
+    if (odd_records_.size() < kNamed) odd_records_.push_back({record.line, fields.size()});
     return;
   }
-  if (odd_records_.empty()) add_row(line, fields);
+  if (odd_records_.empty()) add_row(record.line, fields);
 }
 
-void TableBuilder::refuse(std::size_t line, std::size_t column, const std::string& text,
+void TableBuilder::refuse(std::size_t line, std::size_t column, const std::vector<std::string>& fields,
                           FieldKind kind) const {
   const std::string where = location(table_.source, line, column + 1);
   const std::string& name = table_.column_names[column];
-  const std::string_view field = trimmed(text);
-  if (const NearNumber near = near_number(field, options_, delimiter_);
+  const std::string_view field = trimmed(fields[column]);
+  if (table_.has_header && kind == FieldKind::text && field == name &&
+      std::equal(fields.begin(), fields.end(), table_.column_names.begin(),
+                 [](const std::string& f, const std::string& n) { return trimmed(f) == n; }))
+    throw Error(where, shown(field) + " is not a number: the line repeats the names of the columns",
+                "remove the line");
+  if (const NearNumber near = near_number(field, name, options_, delimiter_);
       !near.what.empty() && (kind == FieldKind::text || kind == FieldKind::decimal_comma))
     throw Error(where, shown(field) + near.what, near.mend);
   switch (kind) {
@@ -104,11 +157,11 @@ void TableBuilder::add_row(std::size_t line, const std::vector<std::string>& fie
     } else {
       parsed = parse_field(fields[j], options_.decimal_comma);
     }
-    if (parsed.kind == FieldKind::missing && options_.missing != MissingPolicy::error) {
-      ++missing_fields;
+    if (parsed.kind == FieldKind::missing && (optional_[j] || options_.missing != MissingPolicy::error)) {
+      missing_fields += !optional_[j];
       parsed.value = std::numeric_limits<double>::quiet_NaN();
     } else if (parsed.kind != FieldKind::number) {
-      refuse(line, j, fields[j], parsed.kind);
+      refuse(line, j, fields, parsed.kind);
     }
     table_.values.push_back(parsed.value);
   }
@@ -123,8 +176,9 @@ void TableBuilder::add_row(std::size_t line, const std::vector<std::string>& fie
   for (std::size_t j = 0; j < fields.size(); ++j)
     if (categorical_[j] && !std::isnan(table_.values[first + j])) {
       const auto next = static_cast<double>(words_[j].size());
-      table_.values[first + j] =
-          words_[j].try_emplace(canonical_word(fields[j], options_.decimal_comma), next).first->second;
+      const std::string word =
+          labels_[j] ? label_name(fields[j], options_.decimal_comma) : std::string(trimmed(fields[j]));
+      table_.values[first + j] = words_[j].try_emplace(word, next).first->second;
     }
   table_.lines.push_back(line);
   ++table_.rows;
@@ -167,13 +221,13 @@ Table TableBuilder::take() {
   for (std::size_t j = 0; j < table_.columns; ++j)
     if (categorical_[j]) order_words(j);
   Table next;
+  static_cast<TableHead&>(next) = table_;
   next.source = table_.source;
-  next.column_names = table_.column_names;
-  next.has_header = table_.has_header;
   next.columns = table_.columns;
   next.categories.resize(table_.columns);
   for (auto& words : words_) words.clear();
   taken_ += table_.rows;
+  comments_ += table_.comment_lines.size();
   return std::exchange(table_, std::move(next));
 }
 
@@ -181,6 +235,9 @@ void TableBuilder::check_any() const {
   if (taken_ + table_.rows > 0) return;
   if (dropped_ > 0)
     throw Error(table_.source, "no data: every row has a missing value", against_all_missing(options_));
+  if (comments_ + table_.comment_lines.size() > 0 && !table_.has_header)
+    throw Error(table_.source, "no data: all lines begin with #, as comments do",
+                "give a file with at least one row");
   throw Error(table_.source, table_.has_header ? "no data after the header" : "no data",
               "give a file with at least one row");
 }

@@ -1,12 +1,15 @@
 // Text tables: .data (runs of blanks and tabs) and .csv (RFC 4180).
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "data/field.hpp"
+#include "data/header_rule.hpp"
 #include "data/table_builder.hpp"
 #include "data/text_window.hpp"
 #include "smile/data/table_formats.hpp"
@@ -45,6 +48,8 @@ class CsvReader {
     return true;
   }
   std::size_t line() const { return record_line_; }
+  /// Whether the record begins with #.
+  bool hash() const { return hash_; }
   /// Whether the record's last field is empty and not quoted, so that the record ends with a delimiter.
   bool ends_with_delimiter(const std::vector<std::string>& fields) const {
     return fields.size() > 1 && fields.back().empty() && !last_quoted_;
@@ -68,6 +73,7 @@ class CsvReader {
     for (;;) {
       fields.emplace_back();
       read_field(fields.back(), fields.size());
+      if (fields.size() == 1) hash_ = !last_quoted_ && fields[0].starts_with('#');
       if (at_ >= text_.size()) return;
       if (text_[at_] == delimiter_) {
         ++at_;
@@ -118,18 +124,25 @@ class CsvReader {
   char delimiter_;
   const std::string& source_;
   std::size_t at_ = 0, line_ = 1, record_line_ = 1;
-  bool last_quoted_ = false;
+  bool last_quoted_ = false, hash_ = false;
 };
 
-/// ',', ';' or tab, from the first line that is not blank; what stands in quotes does not count.
+/// ',', ';' or tab, from the first line that is neither blank nor a comment; what stands in quotes does not
+/// count.
 char detect_delimiter(std::string_view text, bool decimal_comma) {
   std::size_t commas = 0, semicolons = 0, tabs = 0;
-  bool in_quotes = false, blank = true;
+  bool in_quotes = false, blank = true, comment = false;
   for (const char c : text) {
-    if (c == '"') in_quotes = !in_quotes;
+    if (c == '"' && !comment) in_quotes = !in_quotes;
     if (in_quotes) continue;
-    if ((c == '\n' || c == '\r') && !blank) break;
-    blank = blank && (c == ' ' || c == '\n' || c == '\r');
+    if (c == '\n' || c == '\r') {
+      if (!blank && !comment) break;
+      blank = true, comment = false;
+      continue;
+    }
+    comment = comment || (blank && c == '#');
+    if (comment) continue;
+    blank = blank && c == ' ';
     commas += c == ',', semicolons += c == ';', tabs += c == '\t';
   }
   // Between semicolons a field has at most one comma, its decimal comma.
@@ -138,14 +151,26 @@ char detect_delimiter(std::string_view text, bool decimal_comma) {
   return decimal_comma ? ';' : ',';
 }
 
-/// Hands the records of a file to a TableBuilder until there are rows enough.
+/// The separator that a first line "sep=;" names, as Excel writes and reads it; 0: there is none.
+char announced_delimiter(std::string_view text) {
+  if (text.size() < 6 || (text[5] != '\n' && text[5] != '\r')) return '\0';
+  return text.starts_with("sep=") || text.starts_with("SEP=") ? text[4] : '\0';
+}
+
+/// Hands the records of a file to a TableBuilder until there are rows enough. The first of them are read
+/// ahead, for the rule of headers.
 class TextSource : public TableBlocks::Source {
  public:
   TextSource(const std::filesystem::path& path, const TableOptions& options)
-      : source_(path.string()), window_(path), builder_(source_, options) {}
+      : source_(path.string()), window_(path), options_(options), builder_(source_, options) {}
 
   bool next(std::size_t rows, Table& block) final {
-    while (!ended_ && builder_.rows() < rows) ended_ = !add_record(builder_);
+    if (!started_) start();
+    for (; builder_.rows() < rows && !ahead_.empty(); ahead_.pop_front()) builder_.add(ahead_.front());
+    while (builder_.rows() < rows && !ended_) {
+      ended_ = !next_record(record_);
+      if (!ended_) builder_.add(record_);
+    }
     block = builder_.take();
     if (block.rows > 0 || !block.dropped_lines.empty()) return true;
     builder_.check_any();
@@ -153,18 +178,55 @@ class TextSource : public TableBlocks::Source {
   }
 
  protected:
-  /// Adds the next record; false at the end.
-  virtual bool add_record(data::TableBuilder& builder) = 0;
+  /// Reads the next record that is not blank; false at the end.
+  virtual bool next_record(data::Record& record) = 0;
 
-  void set_delimiter(char delimiter) { builder_.set_delimiter(delimiter); }
+  /// @param delimiter  between the fields; 0: blanks
+  void set_delimiter(char delimiter) {
+    blanks_ = delimiter == '\0';
+    builder_.set_delimiter(delimiter);
+  }
 
   const std::string source_;
   TextWindow window_;
-  std::vector<std::string> fields_;
 
  private:
+  /// The rule of headers looks at so many rows, fewer where they are wide.
+  static constexpr std::size_t kAhead = 1000, kCellsAhead = 1000000;
+
+  void look_ahead(std::size_t records) {
+    for (std::size_t cells = 0; records > 0 && cells < kCellsAhead && !ended_; --records) {
+      data::Record record;
+      ended_ = !next_record(record);
+      if (ended_) return;
+      cells += record.fields.size();
+      ahead_.push_back(std::move(record));
+    }
+  }
+
+  void start() {
+    started_ = true;
+    look_ahead(kAhead);
+    // Comments may be longer than that.
+    while (!ended_ && ahead_.back().hash) look_ahead(kAhead);
+    const std::vector<data::Record> first(ahead_.begin(), ahead_.end());
+    const data::HeaderDecision header = data::decide_header(first, options_, blanks_);
+    while (!ahead_.empty() && ahead_.front().hash) {
+      if (ahead_.front().line != header.line || header.names.empty())
+        builder_.add_comment(ahead_.front().line);
+      ahead_.pop_front();
+    }
+    if (ahead_.empty()) return;
+    const data::Record row = ahead_.front();
+    if (!header.names.empty() && row.line == header.line) ahead_.pop_front();
+    builder_.start(header, row);
+  }
+
+  const TableOptions options_;
   data::TableBuilder builder_;
-  bool ended_ = false;
+  std::deque<data::Record> ahead_;
+  data::Record record_;
+  bool started_ = false, ended_ = false, blanks_ = true;
 };
 
 class CsvSource final : public TextSource {
@@ -172,17 +234,20 @@ class CsvSource final : public TextSource {
   CsvSource(const std::filesystem::path& path, const TableOptions& options) : TextSource(path, options) {
     while (!window_.at_end() && window_.text().find_first_of("\r\n") == std::string_view::npos)
       window_.extend();
-    delimiter_ = options.delimiter == Delimiter::detect
-                     ? detect_delimiter(window_.text(), options.decimal_comma)
-                     : char(options.delimiter);
+    const char announced = announced_delimiter(window_.text());
+    announced_ = announced != '\0';
+    delimiter_ = options.delimiter != Delimiter::detect ? char(options.delimiter)
+                 : announced_                           ? announced
+                              : detect_delimiter(window_.text(), options.decimal_comma);
     if (options.decimal_comma && delimiter_ == ',')
       throw Error(source_, "decimal commas cannot be told from commas between fields",
                   options.of_run ? "separate the fields by ';' or tab, as in the training file"
                                  : "separate the fields by ';' or tab, or set 'data.decimal: point'");
     // A delimiter at the end of every line is punctuation; on some lines only, it is a missing value.
     bool any = false;
-    for (CsvReader survey(window_, delimiter_, source_); trailing_ && survey.next(fields_); any = true)
-      trailing_ = survey.ends_with_delimiter(fields_);
+    std::vector<std::string> fields;
+    for (CsvReader survey(window_, delimiter_, source_); trailing_ && survey.next(fields); any = true)
+      trailing_ = survey.ends_with_delimiter(fields) || survey.hash() || (announced_ && survey.line() == 1);
     trailing_ = trailing_ && any;
     window_.rewind();
     reader_.emplace(window_, delimiter_, source_);
@@ -190,15 +255,18 @@ class CsvSource final : public TextSource {
   }
 
  private:
-  bool add_record(data::TableBuilder& builder) override {
-    if (!reader_->next(fields_)) return false;
-    if (trailing_) fields_.pop_back();
-    builder.add(reader_->line(), fields_);
+  bool next_record(data::Record& record) override {
+    do
+      if (!reader_->next(record.fields)) return false;
+    while (announced_ && reader_->line() == 1);
+    record.line = reader_->line();
+    record.hash = reader_->hash();
+    if (trailing_ && record.fields.back().empty()) record.fields.pop_back();
     return true;
   }
 
   char delimiter_ = ',';
-  bool trailing_ = true;
+  bool trailing_ = true, announced_ = false;
   std::optional<CsvReader> reader_;
 };
 
@@ -207,27 +275,44 @@ class DataSource final : public TextSource {
   using TextSource::TextSource;
 
  private:
-  bool add_record(data::TableBuilder& builder) override {
-    std::size_t end = window_.text().find('\n');
-    while (end == std::string_view::npos && !window_.at_end()) {
-      const std::size_t seen = window_.text().size();
-      window_.extend();
-      end = window_.text().find('\n', seen);
+  bool next_record(data::Record& record) override {
+    for (record.fields.clear(); record.fields.empty(); ++line_) {
+      std::size_t end = window_.text().find_first_of("\r\n");
+      // Neither a line nor \r\n is to be cut in two.
+      while ((end == std::string_view::npos || end + 1 == window_.text().size()) && !window_.at_end()) {
+        const std::size_t seen = std::min(end, window_.text().size());
+        window_.extend();
+        end = window_.text().find_first_of("\r\n", seen);
+      }
+      const std::string_view text = window_.text();
+      if (text.empty()) return false;
+      const std::string_view line = text.substr(0, end);
+      split(line, record.fields);
+      record.hash = data::trimmed(line).starts_with('#');
+      record.line = line_;
+      const bool pair = end != std::string_view::npos && text.substr(end).starts_with("\r\n");
+      window_.drop(end == std::string_view::npos ? text.size() : end + (pair ? 2 : 1));
     }
-    const std::string_view text = window_.text();
-    if (text.empty()) return false;
-    std::string_view rest = text.substr(0, end);
-    if (rest.ends_with('\r')) rest.remove_suffix(1);
-    fields_.clear();
+    return true;
+  }
+
+  /// Fields between blanks; a field in double quotes may hold some.
+  void split(std::string_view rest, std::vector<std::string>& fields) const {
     for (rest = data::trimmed(rest); !rest.empty(); rest = data::trimmed(rest)) {
-      const std::size_t length = std::min(rest.find_first_of(" \t"), rest.size());
-      fields_.emplace_back(rest.substr(0, length));
+      std::size_t length = rest.find_first_of(" \t");
+      if (rest[0] == '"') {
+        const std::size_t closing = rest.find('"', 1);
+        if (closing != std::string_view::npos &&
+            (closing + 1 == rest.size() || rest.find_first_of(" \t", closing) == closing + 1)) {
+          fields.emplace_back(rest.substr(1, closing - 1));
+          rest.remove_prefix(closing + 1);
+          continue;
+        }
+      }
+      length = std::min(length, rest.size());
+      fields.emplace_back(rest.substr(0, length));
       rest.remove_prefix(length);
     }
-    window_.drop(end == std::string_view::npos ? text.size() : end + 1);
-    if (!fields_.empty()) builder.add(line_, fields_);
-    ++line_;
-    return true;
   }
 
   std::size_t line_ = 1;

@@ -30,13 +30,14 @@ class TextWindow {
 
  private:
   void take(std::size_t bytes);
-  void check(std::string_view text);
+  void check();
 
   std::filesystem::path path_;
   int descriptor_ = -1;
   bool whole_ = false, at_end_ = false;
   std::string buffer_;
   std::size_t start_ = 0, offset_ = 0;  // start_: behind the byte-order mark, of a file that is kept whole
+  std::size_t checked_ = 0;             // bytes of the buffer that are known to be text
   std::size_t line_ = 1, column_ = 1;   // of the next byte to be checked
 };
 

@@ -22,7 +22,6 @@ class TableSource final : public PredictionSource {
   bool next(std::size_t most, PredictionBlock& block) override {
     PredictionRows rows;
     if (!reader_.next(most, rows)) return false;
-    left_out_ += rows.dropped;
     block = PredictionBlock();
     block.rows = rows.rows;
     if (rows.rows == 0) return true;
@@ -32,19 +31,12 @@ class TableSource final : public PredictionSource {
     return true;
   }
   std::vector<std::filesystem::path> files() const override { return files_; }
-  std::size_t left_out() const override { return left_out_; }
-  std::vector<std::string> remarks() const override {
-    std::string names;
-    for (const auto& name : reader_.ignored_columns()) names += (names.empty() ? "" : ", ") + name;
-    if (names.empty()) return {};
-    return {"columns that the model does not use: " + names};
-  }
+  std::vector<std::string> remarks() const override { return reader_.remarks(); }
 
  private:
   const Experiment& e_;
   const std::vector<std::filesystem::path> files_;
   PredictionReader reader_;
-  std::size_t left_out_ = 0;
 };
 
 class ImageSource final : public PredictionSource {

@@ -16,7 +16,7 @@ struct PredictionBlock {
   std::size_t rows = 0;
   std::vector<std::size_t> records;        ///< among all rows, from 0
   std::vector<std::string> names;          ///< of images in files of their own; else empty
-  std::vector<double> targets;             ///< scaled, or labels; empty where they are unknown
+  std::vector<double> targets;             ///< scaled, or labels; NaN where unknown; empty: all are
   std::shared_ptr<const Network> network;  ///< the rows are its test part
 };
 
@@ -31,8 +31,6 @@ class PredictionSource {
   virtual std::vector<std::filesystem::path> files() const = 0;
   /// Bytes of the longest name; 0 where rows have no names.
   virtual std::size_t longest_name() const { return 0; }
-  /// Rows left out so far.
-  virtual std::size_t left_out() const { return 0; }
   /// After the last row: one line each.
   virtual std::vector<std::string> remarks() const = 0;
 };

@@ -25,11 +25,16 @@ namespace {
 /// Rows are predicted in blocks: their draws' means and standard deviations fit in kBlockBytes.
 constexpr std::size_t kBlockBytes = std::size_t{32} << 20, kMostRows = 4096;
 
+bool has_target(const PredictionBlock& rows, std::size_t i) {
+  return !rows.targets.empty() && !std::isnan(rows.targets[i]);
+}
+
 /// What both kinds need.
 class DrawsPredictor : public RowPredictor {
  public:
   DrawsPredictor(const StoredRun& run, std::size_t threads, const std::atomic<bool>* stop)
       : run_(run), e_(run.experiment), threads_(threads), stop_(stop) {}
+  std::size_t scored() const override { return scored_; }
 
  protected:
   /// The network's outputs for the rows, draw after draw.
@@ -46,6 +51,7 @@ class DrawsPredictor : public RowPredictor {
   const Experiment& e_;
   const std::size_t threads_;
   const std::atomic<bool>* const stop_;
+  std::size_t scored_ = 0;
 
  private:
   std::optional<CompleteDraw> complete_;
@@ -81,7 +87,7 @@ class RegressionPredictor final : public DrawsPredictor {
       const auto line = std::span(scaled).subspan(i * width, width);
       const NormalMixture mixture = mixture_of(i);
       summarise(mixture, line);
-      if (!log_density.empty()) log_density[i] = log_density_of(mixture, rows.targets[i]);
+      if (has_target(rows, i)) log_density[i] = log_density_of(mixture, rows.targets[i]);
     });
     const ColumnScaling& scale = e_.info.normalisation;
     for (std::size_t i = 0; i < rows.rows; ++i) {
@@ -91,7 +97,7 @@ class RegressionPredictor final : public DrawsPredictor {
         result[j] =
             j >= 1 && j <= 3 ? line[j] * scale.target_sd : scale.original_target(line[j]);  // sds, places
       writer.add({rows.records[i], {}, 0, result});
-      if (!rows.targets.empty()) score(rows.targets[i], line, log_density[i]);
+      if (has_target(rows, i)) score(rows.targets[i], line, log_density[i]);
     }
   }
 
@@ -175,7 +181,7 @@ class RegressionPredictor final : public DrawsPredictor {
   const bool own_sigma_;
   const std::size_t draws_;
   std::vector<float> means_, sds_;  // @shape [rows, draws]; sds_ [draws] where σ is global
-  std::size_t scored_ = 0, covered_ = 0;
+  std::size_t covered_ = 0;
   double log_density_sum_ = 0, squared_error_ = 0;
 };
 
@@ -206,7 +212,7 @@ class ClassPredictor final : public DrawsPredictor {
       line[classes + 1] = information[i];
       const std::size_t best = argmax(std::span<const double>(line).first(classes));
       writer.add({rows.records[i], rows.names.empty() ? std::string_view() : rows.names[i], best, line});
-      if (rows.targets.empty()) continue;
+      if (!has_target(rows, i)) continue;
       const auto target = std::size_t(rows.targets[i]);
       ++scored_;
       right_ += best == target;
@@ -220,7 +226,7 @@ class ClassPredictor final : public DrawsPredictor {
   }
 
  private:
-  std::size_t scored_ = 0, right_ = 0;
+  std::size_t right_ = 0;
   double log_density_sum_ = 0;
 };
 
@@ -259,16 +265,16 @@ PredictSummary predict_all(PredictionSource& source, RowPredictor& predictor, Pr
     if (rows.rows == 0) continue;
     predictor.predict(rows, writer);
     summary.rows += rows.rows;
-    summary.has_targets = !rows.targets.empty();
     rows.network.reset();  // before the next block is read
     progress.tell(summary.rows, std::max(summary.rows, source.total()), false);
   }
   progress.tell(summary.rows, summary.rows, true);
-  if (summary.has_targets) summary.scores = predictor.scores();
-  summary.left_out = source.left_out();
+  summary.scored = predictor.scored();
+  if (summary.scored > 0) summary.scores = predictor.scores();
   for (const std::string& remark : source.remarks()) summary.remarks.push_back(remark);
-  if (summary.left_out > 0)
-    summary.remarks.push_back(fmt::format("{} rows with a missing value are left out", summary.left_out));
+  if (summary.scored > 0 && summary.scored < summary.rows)
+    summary.remarks.push_back(
+        fmt::format("{} of {} rows have a target; the scores are theirs", summary.scored, summary.rows));
   return summary;
 }
 

@@ -22,7 +22,9 @@ class RowPredictor {
   virtual PredictionColumns columns() const = 0;
   virtual std::size_t block_rows() const = 0;
   virtual void predict(const PredictionBlock& rows, PredictionWriter& writer) = 0;
-  /// Of the rows with targets.
+  /// Rows with a target so far.
+  virtual std::size_t scored() const = 0;
+  /// Of these rows.
   virtual std::vector<std::pair<std::string, double>> scores() const = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "experiment/draws.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "run/remade.hpp"
@@ -115,7 +116,9 @@ bool for_each_prediction(const Network& network, Part part, std::span<const Chai
 }
 
 std::shared_ptr<const Network> network_over(const Experiment& e, const PredictionRows& rows) {
-  const std::vector<double> targets = rows.targets.empty() ? std::vector<double>(rows.rows) : rows.targets;
+  std::vector<double> targets = rows.targets.empty() ? std::vector<double>(rows.rows) : rows.targets;
+  for (double& target : targets)
+    if (std::isnan(target)) target = 0;  // only outputs are asked for
   if (e.is_native())
     return std::make_shared<FcnNetwork>(
         e.spec, nullptr, nullptr,

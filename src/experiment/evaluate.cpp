@@ -317,7 +317,8 @@ void evaluate_out_of_distribution(Evaluation& evaluation, const PredictionRows& 
                                   std::span<const ChainDraws> chains, TaskAccumulator& test,
                                   std::size_t threads) {
   const Experiment& e = evaluation.e;
-  const bool has_targets = !rows.targets.empty();
+  const bool has_targets = !rows.targets.empty() && std::none_of(rows.targets.begin(), rows.targets.end(),
+                                                                 [](double y) { return std::isnan(y); });
   const std::vector<double> targets = has_targets ? rows.targets : std::vector<double>(rows.rows);
   std::vector<std::size_t> counts;
   for (const auto& chain : chains) counts.push_back(chain.count);

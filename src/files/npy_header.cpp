@@ -43,6 +43,14 @@ class Literal {
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(where_, "damaged NumPy header: " + what, "write the file again with numpy.save");
   }
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw Error(where_, what + ", which is no column of a table", "leave it out before numpy.save");
+  }
+  /// Whether the next token begins with `c`, which stays.
+  bool at(char c) {
+    blanks();
+    return at_ < text_.size() && text_[at_] == c;
+  }
   void blanks() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
   }
@@ -59,11 +67,16 @@ class Literal {
     blanks();
     const char quote = at_ < text_.size() ? text_[at_] : '\0';
     if (quote != '\'' && quote != '"') fail("expected a string");
-    const std::size_t end = text_.find(quote, at_ + 1);
-    if (end == std::string_view::npos) fail("a string does not end");
-    std::string value(text_.substr(at_ + 1, end - at_ - 1));
-    at_ = end + 1;
-    return value;
+    std::string value;
+    for (++at_; at_ < text_.size(); ++at_) {
+      if (text_[at_] == quote) {
+        ++at_;
+        return value;
+      }
+      if (text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
+      value += text_[at_];
+    }
+    fail("a string does not end");
   }
   bool boolean() {
     blanks();
@@ -101,22 +114,76 @@ class Literal {
   std::size_t at_ = 0;
 };
 
-void set_type(NpyHeader& header, const std::string& descr, const std::string& where) {
+/// "<f8", "|S5", ">u2", "<M8[ns]": byte order, kind, and the size of an element.
+NpyField type_of(const std::string& descr, const Literal& literal) {
+  NpyField field;
+  field.type = descr;
+  std::string_view text = descr;
+  if (!text.empty() && std::string_view("<>|=").find(text[0]) != std::string_view::npos) {
+    field.swapped = text[0] == '>';
+    text.remove_prefix(1);
+  }
+  if (text.empty()) literal.fail("the type '" + descr + "' is none");
+  field.kind = text[0];
+  const auto [end, status] = std::from_chars(text.data() + 1, text.data() + text.size(), field.bytes);
+  if (status != std::errc() && field.kind != 'O') literal.fail("the type '" + descr + "' is none");
+  constexpr std::size_t kLargest = std::size_t{1} << 32;
+  if (field.bytes >= kLargest) literal.fail("the type '" + descr + "' is impossibly large");
+  if (field.kind == 'U') field.bytes *= 4;
+  if (field.kind == 'O') field.bytes = sizeof(void*);
+  if (field.bytes == 1) field.swapped = false;
+  return field;
+}
+
+/// [('x', '<f8'), ('name', '<U5'), ('v', '<f4', (3,)), (('title', 'y'), '<i4')]
+std::vector<NpyField> record_fields(Literal& literal, std::size_t& bytes) {
+  std::vector<NpyField> fields;
+  literal.expect('[');
+  while (!literal.take(']')) {
+    literal.expect('(');
+    std::string name;
+    if (literal.take('(')) {
+      literal.string();
+      literal.expect(',');
+      name = literal.string();
+      literal.expect(')');
+    } else {
+      name = literal.string();
+    }
+    literal.expect(',');
+    if (literal.take('[')) literal.refuse("field '" + name + "' is a record itself");
+    NpyField field = type_of(literal.string(), literal);
+    field.name = name;
+    field.offset = bytes;
+    if (literal.take(',') && !literal.take(')')) {
+      literal.tuple();
+      literal.refuse("field '" + name + "' has several values");
+    } else {
+      literal.take(')');
+    }
+    bytes += field.bytes;
+    fields.push_back(std::move(field));
+    if (!literal.take(',')) {
+      literal.expect(']');
+      break;
+    }
+  }
+  if (fields.empty()) literal.fail("a record without fields");
+  return fields;
+}
+
+void set_type(NpyHeader& header, const NpyField& element) {
+  header.element = element;
+  header.is_known = true;
   for (const TypeName& known : kTypes)
-    if (descr == known.name) {
+    if (element.type == known.name) {
       header.type = known.type;
       return;
     }
-  if (descr.size() > 2 && descr.substr(0, 2) == "<U") {
-    const char* last = descr.data() + descr.size();
-    const auto [end, status] = std::from_chars(descr.data() + 2, last, header.characters);
-    if (status == std::errc() && end == last && header.characters < (std::size_t{1} << 32)) {
-      header.type = NpyType::text;
-      return;
-    }
-  }
-  throw Error(where, "elements of type '" + descr + "' are not supported",
-              "convert with .astype('<f8') or '<f4', '<i8', '<i4' before numpy.save");
+  header.is_known = element.kind == 'U' && !element.swapped;
+  if (!header.is_known) return;
+  header.type = NpyType::text;
+  header.characters = element.bytes / 4;
 }
 
 }  // namespace
@@ -136,15 +203,15 @@ std::size_t NpyHeader::data_bytes(const std::string& where) const {
   return total;
 }
 
-NpyHeader parse_npy_header(std::string_view file, const std::string& where) {
+NpyHeader parse_any_npy_header(std::string_view file, const std::string& where) {
   if (file.substr(0, kMagic.size()) != kMagic)
     throw Error(where, "is not a NumPy file", "give a file written by numpy.save");
   if (file.size() < 10) throw Error(where, "the NumPy file is cut short", "copy or write the file again");
   const int major = static_cast<unsigned char>(file[6]), minor = static_cast<unsigned char>(file[7]);
-  if ((major != 1 && major != 2) || minor != 0)
+  if (major < 1 || major > 3 || minor != 0)
     throw Error(where,
                 "NumPy format " + std::to_string(major) + "." + std::to_string(minor) + " is not supported",
-                "write format 1.0 or 2.0");
+                "write format 1.0, 2.0 or 3.0");
   std::uint32_t length = 0;
   const std::size_t start = major == 1 ? 10 : 12;
   if (file.size() < start) throw Error(where, "the NumPy file is cut short", "copy or write the file again");
@@ -161,11 +228,13 @@ NpyHeader parse_npy_header(std::string_view file, const std::string& where) {
     const std::string key = literal.string();
     literal.expect(':');
     if (key == "descr") {
-      set_type(header, literal.string(), where);
+      if (literal.at('['))
+        header.fields = record_fields(literal, header.record_bytes);
+      else
+        set_type(header, type_of(literal.string(), literal));
       has_descr = true;
     } else if (key == "fortran_order") {
-      if (literal.boolean())
-        throw Error(where, "the array is in Fortran order", "write numpy.ascontiguousarray of it");
+      header.fortran_order = literal.boolean();
       has_order = true;
     } else if (key == "shape") {
       header.shape = literal.tuple();
@@ -179,6 +248,19 @@ NpyHeader parse_npy_header(std::string_view file, const std::string& where) {
     }
   }
   if (!has_descr || !has_order || !has_shape) literal.fail("descr, fortran_order or shape is missing");
+  return header;
+}
+
+NpyHeader parse_npy_header(std::string_view file, const std::string& where) {
+  NpyHeader header = parse_any_npy_header(file, where);
+  if (!header.fields.empty())
+    throw Error(where, "an array of records where one of plain elements is needed",
+                "give one field of it, or a matrix");
+  if (!header.is_known)
+    throw Error(where, "elements of type '" + header.element.type + "' are not supported",
+                "convert with .astype('<f8') or '<f4', '<i8', '<i4' before numpy.save");
+  if (header.fortran_order)
+    throw Error(where, "the array is in Fortran order", "write numpy.ascontiguousarray of it");
   return header;
 }
 

@@ -174,7 +174,7 @@ class PartPredictions {
         groups_(groups),
         targets_(part.targets),
         rows_(rows.begin(), rows.end()),
-        network_(experiment::network_over(e_, PredictionRows{part.rows, part.features, {}, {}, {}, 0})),
+        network_(experiment::network_over(e_, PredictionRows{part.rows, part.features})),
         complete_(experiment::complete_draws(e_, *network_, run.path)),
         outputs_(threads * targets_.size() * network_->outputs()),
         values_(threads * targets_.size()),

@@ -91,6 +91,8 @@ struct DatasetInfo {
   std::size_t target_position = 0;           ///< position in the file, from 0
   std::size_t file_columns = 0;
   std::vector<std::vector<std::string>> feature_categories;  ///< words by code; empty where numeric
+  /// @shape [inputs]; range in the training rows, not scaled; empty in runs of earlier states
+  std::vector<double> feature_lowest, feature_highest;
   ColumnScaling normalisation;
   LabelMap labels;  ///< empty for regression
   std::vector<std::uint32_t> train_rows, valid_rows,
@@ -166,11 +168,15 @@ DatasetInfo load_dataset_info(const std::filesystem::path& path);
 /// mapped) or not.
 struct PredictionRows {
   std::size_t rows = 0;
-  std::vector<double> features;      ///< @shape [rows, inputs], scaled as in training
-  std::vector<double> targets;       ///< @shape [rows], or empty
-  std::vector<std::size_t> lines;    ///< in the file, from 1
-  std::vector<std::size_t> records;  ///< among the rows of the file, from 0, those left out counted
-  std::size_t dropped = 0;           ///< rows left out under MissingPolicy::drop
+  std::vector<double> features = {};    ///< @shape [rows, inputs], scaled as in training
+  std::vector<double> targets = {};     ///< @shape [rows], NaN where a row has none; or empty: no such column
+  std::vector<std::size_t> lines = {};  ///< in the file, from 1
+  std::vector<std::size_t> records = {};  ///< among the rows of the file, from 0, those left out counted
+  std::size_t dropped = 0;                ///< rows left out under MissingPolicy::drop
+  std::size_t filled = 0;                 ///< missing features that became the training mean
+  std::size_t outside = 0;                ///< rows with a feature outside of its range in the training rows
+  std::size_t far_outside = 0;            ///< of them, by more than the range's width
+  std::string farthest = {};              ///< the first of those, in words; empty: none
 };
 
 /// Reads such a file in blocks, so that it may be larger than memory.
@@ -185,8 +191,9 @@ class PredictionReader {
   /// The next rows, at most `rows` of them (none where all were dropped); false at the end.
   /// @throws Error for missing columns (all are named), another number of columns, unknown words or labels
   bool next(std::size_t rows, PredictionRows& block);
-  /// Columns of the file that are neither features nor the target, by name; known after the first block.
-  const std::vector<std::string>& ignored_columns() const;
+  /// What should be said of the file, one line each: columns that are not used, cells that were filled, rows
+  /// outside the training range, lines that are no rows.
+  std::vector<std::string> remarks() const;
 
  private:
   struct State;

@@ -33,7 +33,8 @@ struct PredictionFormat {
 std::span<const PredictionFormat> prediction_formats();
 
 struct PredictOptions {
-  /// The columns of the training file, with or without the target (.csv, .data, .npy); or images as
+  /// The columns of the training file, with or without the target, some or all of whose cells may be
+  /// empty (.csv, .data, .npy); or images as
   /// PredictionImageReader reads them.
   std::string data;
   std::string out;  ///< empty: predictions.csv (or of another ending) in the run directory
@@ -50,12 +51,12 @@ struct PredictOptions {
 };
 
 struct PredictSummary {
-  std::string file;          ///< that was written
-  std::size_t rows = 0;      ///< predicted
-  std::size_t left_out = 0;  ///< rows with a missing value, under `missing: drop`
-  bool has_targets = false;  ///< whether the file had the target column, so that there are scores
-  /// LPPD in standardised units as the evaluation gives it; RMSE in the target's own unit; coverage of the
-  /// interval between the smallest and the largest quantile (where these are p and 1 − p); or accuracy.
+  std::string file;        ///< that was written
+  std::size_t rows = 0;    ///< predicted
+  std::size_t scored = 0;  ///< of them, those with a target
+  /// Over the rows with a target; empty where there is none: LPPD in standardised units as the evaluation
+  /// gives it; RMSE in the target's own unit; coverage of the interval between the smallest and the largest
+  /// quantile (where these are p and 1 − p); or accuracy.
   std::vector<std::pair<std::string, double>> scores;
   std::vector<std::string> remarks;  ///< one line each
 };

@@ -116,10 +116,10 @@ TEST(TableBlocks, rows_left_out_are_known_with_their_block) {
   const TemporaryFolder folder;
   TableOptions options;
   options.missing = MissingPolicy::drop;
-  const Table table = in_blocks(folder.write("t.csv", "1,\n2,3\n,\n4,5\n6,\n"), 1, options);
+  const Table table = in_blocks(folder.write("t.csv", "1,\n2,3\n,4\n,\n4,5\n6,\n"), 1, options);
   EXPECT_EQ(table.values, (std::vector<double>{2, 3, 4, 5}));
-  EXPECT_EQ(table.lines, (std::vector<std::size_t>{2, 4}));
-  EXPECT_EQ(table.dropped_lines, (std::vector<std::size_t>{1, 3, 5}));
+  EXPECT_EQ(table.lines, (std::vector<std::size_t>{2, 5}));
+  EXPECT_EQ(table.dropped_lines, (std::vector<std::size_t>{1, 3, 6}));
   EXPECT_NE(error_of([&] { in_blocks(folder.write("u.csv", "1,\n2,\n3,x\n"), 1); }), "no error");
   EXPECT_NE(error_of([&] { in_blocks(folder.write("u.csv", "1,\n,2\n"), 1, options); }).find("every row has"),
             std::string::npos);

@@ -44,7 +44,7 @@ TEST(Table, reads_numbers_in_all_their_forms) {
 
 TEST(Table, refuses_what_is_no_number) {
   for (const std::string bad :
-       {"1x", "0x10", "1 2", "--1", "+-1", "1e", "e5", ".", "-", "1.2.3", "1'000", "0,5,6", "1_0"}) {
+       {"1x", "0x10", "1 2", "--1", "+-1", "1e", "e5", ".", "-", "1.2.3", "0,5,6", "1_0"}) {
     EXPECT_NE(error_of([&] { csv("1;2\n3;" + bad + "\n"); }).find("t.csv:2:2: '" + bad + "' is not a number"),
               std::string::npos)
         << bad << ": " << error_of([&] { csv("1;2\n3;" + bad + "\n"); });
@@ -141,10 +141,12 @@ TEST(Table, words_are_coded_in_order) {
   const Table t = csv("x,wind\n1,west\n2,east\n3,west\n4,none\n", {.categorical = {"wind"}});
   EXPECT_EQ(t.categories[1], (Names{"east", "none", "west"}));
   EXPECT_EQ(t.values, (Values{1, 2, 2, 0, 3, 2, 4, 1}));
-  // Numbers as labels sort by value, and 2 is 2.0.
+  // Words compare as text; numbers among them sort by value.
   const Table numeric = csv("10,a\n2.0,b\n2,a\n9,a\n", {.header = false, .categorical = {"0", "-1"}});
-  EXPECT_EQ(numeric.categories[0], (Names{"2", "9", "10"}));
-  EXPECT_EQ(numeric.values, (Values{2, 0, 0, 1, 0, 0, 1, 0}));
+  EXPECT_EQ(numeric.categories[0], (Names{"2", "2.0", "9", "10"}));
+  // Labels compare as numbers where they are plain ones.
+  const Table labels = csv("1,2.0\n2,2\n3,02\n4,10\n", {.header = false, .labels = "-1"});
+  EXPECT_EQ(labels.categories[1], (Names{"02", "2", "10"}));
   // A word that stands in a dropped row only is none of the column's.
   const Table dropped =
       csv("1,a\n,b\n3,a\n", {.header = false, .missing = MissingPolicy::drop, .categorical = {"1"}});
