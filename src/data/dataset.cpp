@@ -412,6 +412,13 @@ Table read_dataset_table(const std::filesystem::path& path, TableOptions table,
                 "table whose last column is the target, `smile evaluate RUN --data FILE`");
   const std::string target = options.target_column.value_or("-1");
   if (is_classification(options.task)) table.labels = target;
+  // A name that the configuration has is a name in the file. Numbers may be places.
+  const auto know = [&](const std::string& name) {
+    if (name.find_first_not_of("-0123456789") != std::string::npos) table.known_names.push_back(name);
+  };
+  know(target);
+  for (const std::string& name : options.features.value_or(std::vector<std::string>{})) know(name);
+  for (const std::string& name : table.categorical) know(name);
   // What is neither a feature nor the target may hold anything.
   table.choose_read = [&](const TableHead& head) {
     const auto& names = head.column_names;

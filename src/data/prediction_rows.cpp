@@ -41,14 +41,16 @@ void refuse_missing(const std::vector<std::string>& names, const DatasetInfo& in
               "the columns are " + known + "; give the columns of the training file under their names");
 }
 
-/// Of a file with names. Where a name occurs several times it is the column at the training file's place.
+/// Of a file with names. A name that occurs several times, as in the training file, is the column at its
+/// place there.
 std::size_t place_of(const std::string& name, std::size_t training_place,
-                     const std::vector<std::string>& names, const std::string& source) {
+                     const std::vector<std::string>& names, const DatasetInfo& info,
+                     const std::string& source) {
   const auto count = std::count(names.begin(), names.end(), name);
-  if (count > 1 && training_place < names.size() && names[training_place] == name) return training_place;
+  if (count > 1 && names.size() == info.file_columns && names[training_place] == name) return training_place;
   if (count > 1)
     throw Error(source, "several columns are named " + shown(name),
-                "give the columns in the places of the training file, or rename the others");
+                "give all columns in the places of the training file, or rename the others");
   return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
@@ -58,9 +60,11 @@ Columns find_columns(const TableHead& head, const DatasetInfo& info, const std::
   if (head.has_header && info.has_header) {
     refuse_missing(names, info, source);
     for (std::size_t k = 0; k < info.inputs(); ++k)
-      columns.features.push_back(place_of(info.feature_names[k], info.feature_columns[k], names, source));
+      columns.features.push_back(
+          place_of(info.feature_names[k], info.feature_columns[k], names, info, source));
     columns.has_target = contains(names, info.target_name);
-    if (columns.has_target) columns.target = place_of(info.target_name, info.target_position, names, source);
+    if (columns.has_target)
+      columns.target = place_of(info.target_name, info.target_position, names, info, source);
     for (std::size_t j = 0; j < names.size(); ++j)
       if (names[j] != info.target_name && !contains(info.feature_names, names[j]) &&
           !(j == 0 && head.has_index))

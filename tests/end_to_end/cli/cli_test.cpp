@@ -91,7 +91,7 @@ TEST_F(Program, CommandsHelpToo) {
   EXPECT_EQ(smile("help run").out, smile("run --help").out);
   EXPECT_EQ(smile("help list keys").out, smile("list keys --help").out);
   EXPECT_EQ(smile("version").out, smile("--version").out);
-  expect_usage_error("help rnu", "unknown command `rnu`; the commands are run, analytic");
+  expect_usage_error("help rnu", "unknown command `rnu`; the commands are init, run, analytic");
   const std::string file = path("config.yaml");
   const Outcome piped = smile("check -", file);
   EXPECT_EQ(piped.status, 0) << piped.err;
@@ -143,7 +143,7 @@ TEST_F(Program, ShellsAndTheManualPageKnowEveryOption) {
 
 TEST_F(Program, AnswersWrongUsageInOneLine) {
   expect_usage_error("", "see `smile --help`");
-  expect_usage_error("rnu x", "unknown command `rnu`; the commands are run, analytic, check");
+  expect_usage_error("rnu x", "unknown command `rnu`; the commands are init, run, analytic, check");
   expect_usage_error("check", "config is required");
   expect_usage_error("check " + path("config.yaml") + " --thread 2", "--thread");
   expect_usage_error("check " + path("config.yaml") + " --threads two", "--threads");

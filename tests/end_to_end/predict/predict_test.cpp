@@ -307,7 +307,7 @@ TEST_F(PredictClasses, ColumnsAreFoundByNameWithAndWithoutTheTarget) {
   ASSERT_EQ(outcome.status, 0) << outcome.error;
   EXPECT_NE(outcome.error.find("columns that the model does not use: colour"), std::string::npos)
       << outcome.error;
-  EXPECT_NE(outcome.error.find("1 rows with a missing value are left out"), std::string::npos);
+  EXPECT_NE(outcome.error.find("1 row with a missing value left out"), std::string::npos);
   const auto lines = lines_of(content_of(*folder_ / "p.csv"));
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0], "row,predicted,p_it's \\ big,p_small,entropy,mutual_information");
