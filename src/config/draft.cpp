@@ -182,7 +182,15 @@ class Draft {
       else
         used_[j] = true;
     }
-    if (std::find(used_.begin(), used_.end(), true) == used_.end())
+    // Numbers that count up may be a time, where there is nothing else.
+    for (std::size_t j = 0; j < columns_.size() && features() == 0; ++j)
+      if (j != target_ && names_rows(j) && is_number(columns_[j])) {
+        used_[j] = true;
+        std::erase_if(assumptions_,
+                      [&](const auto& line) { return line.starts_with(shown(j) + " is left out"); });
+        assume(fmt::format("the only feature is {}, which counts up with the rows", shown(j)));
+      }
+    if (features() == 0)
       throw Error(path_.string(), "has no column beside " + shown(target_) + " to predict it from",
                   "give a table with a feature, or choose another --target");
   }

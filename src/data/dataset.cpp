@@ -213,6 +213,7 @@ void describe_columns(const Table& table, const DatasetOptions& options, Dataset
   info.seed = options.seed;
   info.has_header = table.has_header;
   info.file_columns = table.columns;
+  info.column_names = table.column_names;
   info.target_position =
       column_index(options.target_column.value_or("-1"), table.column_names, "data.target_column");
   info.target_name = table.column_names[info.target_position];

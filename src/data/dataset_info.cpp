@@ -104,6 +104,7 @@ void save_dataset_info(const DatasetInfo& info, const std::filesystem::path& pat
       {"feature_columns", counts(info.feature_columns)},
       {"feature_words", texts(words)},
       {"feature_word_counts", counts(words_of_feature)},
+      {"column_names", texts(info.column_names)},
       {"target_name", text(info.target_name)},
       {"target_column", count(info.target_position)},
       {"file_columns", count(info.file_columns)},
@@ -139,6 +140,7 @@ DatasetInfo load_dataset_info(const std::filesystem::path& path) {
   info.normalisation.feature_mean = file.numbers("feature_mean");
   info.normalisation.feature_sd = file.numbers("feature_sd");
   info.normalisation.feature_fill = file.numbers("feature_fill");
+  if (file.has("column_names")) info.column_names = file.texts("column_names");
   if (file.has("feature_lowest")) {
     info.feature_lowest = file.numbers("feature_lowest");
     info.feature_highest = file.numbers("feature_highest");

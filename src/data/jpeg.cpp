@@ -7,6 +7,7 @@
 #include <csetjmp>
 
 #include "data/image_readers.hpp"
+#include "data/orientation.hpp"
 #include "smile/error.hpp"
 
 namespace smile::data {
@@ -46,6 +47,7 @@ struct Decoder {
   Manager manager{};
   std::vector<std::uint8_t> row;
   DecodedImage image;
+  int orientation = 1;
   bool too_large = false, four_colours = false;
   ~Decoder() { jpeg_destroy_decompress(&info); }
 };
@@ -58,7 +60,10 @@ bool read_header(Decoder& d, const std::string& bytes) {
   if (setjmp(d.manager.out) != 0) return false;
   jpeg_create_decompress(&d.info);
   jpeg_mem_src(&d.info, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  jpeg_save_markers(&d.info, JPEG_APP0 + 1, 0xffff);
   jpeg_read_header(&d.info, TRUE);
+  for (jpeg_saved_marker_ptr marker = d.info.marker_list; marker && d.orientation == 1; marker = marker->next)
+    d.orientation = exif_orientation({marker->data, marker->data_length});
   d.too_large = std::size_t{d.info.image_width} * d.info.image_height > kMostPixels;
   d.four_colours = d.info.jpeg_color_space == JCS_CMYK || d.info.jpeg_color_space == JCS_YCCK;
   return true;
@@ -98,6 +103,7 @@ DecodedImage decode_jpeg(const std::string& bytes, const std::string& where) {
   d.image.pixels.resize(3 * d.image.height * d.image.width);
   d.row.resize(3 * d.image.width);
   if (!read_rows(d)) damaged();
+  apply_orientation(d.image, d.orientation);
   return std::move(d.image);
 }
 

@@ -46,11 +46,16 @@ void refuse_missing(const std::vector<std::string>& names, const DatasetInfo& in
 std::size_t place_of(const std::string& name, std::size_t training_place,
                      const std::vector<std::string>& names, const DatasetInfo& info,
                      const std::string& source) {
-  const auto count = std::count(names.begin(), names.end(), name);
-  if (count > 1 && names.size() == info.file_columns && names[training_place] == name) return training_place;
-  if (count > 1)
-    throw Error(source, "several columns are named " + shown(name),
-                "give all columns in the places of the training file, or rename the others");
+  const auto count = std::count(names.begin(), names.end(), name),
+             trained = std::count(info.column_names.begin(), info.column_names.end(), name);
+  if (trained > 1 && count == trained && training_place < names.size() && names[training_place] == name)
+    return training_place;
+  if (trained > 1)
+    throw Error(source,
+                "the training file had " + std::to_string(trained) + " columns named " + shown(name) +
+                    ", which are told apart by their places",
+                "give all columns of the training file in their places");
+  if (count > 1) throw Error(source, "several columns are named " + shown(name), "rename the others");
   return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 

@@ -120,14 +120,15 @@ TableSurvey survey_table(const std::filesystem::path& path) {
   } catch (const Error& error) {
     refusal = error;
   }
+  // Other separators may fit, too, such as commas between decimals: the most columns are the right ones.
   if (!table || holds_separators(*table))
     for (const Delimiter delimiter : {Delimiter::comma, Delimiter::semicolon, Delimiter::tab}) {
       try {
         Table other = read_as_text(path, delimiter);
         if (other.columns < 2 || (table && other.columns < table->columns)) continue;
+        if (survey.delimiter != Delimiter::detect && other.columns == table->columns) continue;
         table = std::move(other);
         survey.delimiter = delimiter;
-        break;
       } catch (const Error&) {  // what the file's own ending led to is told
       }
     }

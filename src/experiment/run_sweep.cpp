@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiment/experiment.hpp"
+#include "run/remade.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/pipeline.hpp"
 #include "smile/experiment/sweep.hpp"
@@ -26,7 +27,7 @@ RunSummary read_summary(const fs::path& run) {
   auto file = read_metrics(run);
   if (!file)
     throw Error(RunPaths(run).metrics().string(), "cannot be read as the metrics of a run",
-                "evaluate the run anew with smile evaluate", ErrorKind::run);
+                "`" + run::evaluate_command(run) + "` writes it anew", ErrorKind::run);
   RunSummary summary;
   summary.directory = run.string();
   summary.samples_directory = RunPaths(run).samples().string();

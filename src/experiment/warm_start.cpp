@@ -65,8 +65,8 @@ Vector read_member(const fs::path& run, std::size_t i, std::size_t dimension) {
   std::copy(values.begin(), values.end(), position.data());
   const auto known = run::read_json(RunPaths(run).member_checksums());
   if (known.is_array() && i < known.size() && known[i] != checksum_of(position))
-    throw Error(path.string(), "its parameters are not those that the run wrote", run::mend_by_remaking(run),
-                ErrorKind::run);
+    throw Error(path.string(), "its parameters are not those that the run wrote",
+                run::mend_by_remaking(run, path), ErrorKind::run);
   return position;
 }
 

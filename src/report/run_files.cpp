@@ -14,10 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// How a file of eval/ comes back.
+std::string anew(const fs::path& file) {
+  return "`" + run::evaluate_command(file.parent_path().parent_path()) + "` writes it anew";
+}
+
 std::string text_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in)
-    throw Error(path.string(), "cannot be read", "evaluate the run with smile evaluate", ErrorKind::run);
+  if (!in) throw Error(path.string(), "cannot be read", anew(path), ErrorKind::run);
   std::ostringstream out;
   out << in.rdbuf();
   return out.str();
@@ -27,9 +31,7 @@ std::string text_of(const fs::path& path) {
 ordered_json json_of(const fs::path& path) {
   if (!fs::exists(path)) return ordered_json::object();
   ordered_json json = ordered_json::parse(text_of(path), nullptr, false);
-  if (json.is_discarded())
-    throw Error(path.string(), "is not valid JSON", "evaluate the run anew with smile evaluate",
-                ErrorKind::run);
+  if (json.is_discarded()) throw Error(path.string(), "is not valid JSON", anew(path), ErrorKind::run);
   return json;
 }
 
@@ -50,8 +52,7 @@ RunFiles read_run_files(const fs::path& run) {
   json_of(paths.metrics());  // says where it is no JSON
   auto metrics = read_metrics(run);
   if (!metrics)
-    throw Error(paths.metrics().string(), "holds no metrics", "evaluate the run anew with smile evaluate",
-                ErrorKind::run);
+    throw Error(paths.metrics().string(), "holds no metrics", anew(paths.metrics()), ErrorKind::run);
   f.metrics = std::move(*metrics);
   f.sampling = json_of(paths.sampling_metrics());
   f.members = json_of(paths.member_metrics());

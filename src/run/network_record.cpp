@@ -70,7 +70,7 @@ ParameterLayout read_layout(const fs::path& path) {
   const auto layout = layout_of(run::read_json(path));
   if (!layout)
     throw Error(path.string(), "cannot be read as the list of a run's parameters",
-                run::mend_by_remaking(path.parent_path()), ErrorKind::run);
+                run::mend_by_remaking(path.parent_path(), path), ErrorKind::run);
   return *layout;
 }
 
@@ -87,7 +87,7 @@ ParameterLayout recorded_layout(const fs::path& run) {
       record.is_object() && record.contains("parameters") ? layout_of(record["parameters"]) : std::nullopt;
   if (!layout)
     throw Error((RunPaths(run).network()).string(), "cannot be read as the record of a run's network",
-                run::mend_by_remaking(run), ErrorKind::run);
+                run::mend_by_remaking(run, RunPaths(run).network()), ErrorKind::run);
   return *layout;
 }
 

@@ -1,5 +1,7 @@
 #include "run/remade.hpp"
 
+#include <system_error>
+
 #include "smile/run/run_paths.hpp"
 #include "smile/shell_text.hpp"
 
@@ -10,8 +12,14 @@ std::string resume_command(const std::filesystem::path& run) {
          shell_quoted(run.string()) + " --resume";
 }
 
-std::string mend_by_remaking(const std::filesystem::path& run) {
-  return "remove the file, and `" + resume_command(run) + "` makes it again";
+std::string evaluate_command(const std::filesystem::path& run) {
+  return "smile evaluate " + shell_quoted(run.string());
+}
+
+std::string mend_by_remaking(const std::filesystem::path& run, const std::filesystem::path& file) {
+  std::error_code none;
+  const bool missing = !std::filesystem::exists(file, none) && !none;
+  return (missing ? "`" : "remove the file, and `") + resume_command(run) + "` makes it again";
 }
 
 }  // namespace smile::run

@@ -11,8 +11,12 @@ namespace smile::run {
 /// The command that lets a run go on, as a shell takes it.
 std::string resume_command(const std::filesystem::path& run);
 
+/// The command that writes eval/ anew.
+std::string evaluate_command(const std::filesystem::path& run);
+
 /// "remove the file, and `smile run … --resume` makes it again".
-std::string mend_by_remaking(const std::filesystem::path& run);
+/// @param file  that cannot be read; where it is not there at all, there is nothing to remove
+std::string mend_by_remaking(const std::filesystem::path& run, const std::filesystem::path& file);
 
 /// What `read` reads from such a file. @throws Error of its own place and cause, with that mend
 template <class Read>
@@ -20,7 +24,7 @@ auto read_remade(const std::filesystem::path& run, const Read& read) {
   try {
     return read();
   } catch (const Error& error) {
-    throw Error(error.where(), error.cause(), mend_by_remaking(run), ErrorKind::run);
+    throw Error(error.where(), error.cause(), mend_by_remaking(run, error.where()), ErrorKind::run);
   }
 }
 

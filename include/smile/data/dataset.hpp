@@ -90,6 +90,7 @@ struct DatasetInfo {
   std::vector<std::size_t> feature_columns;  ///< positions in the file, from 0
   std::size_t target_position = 0;           ///< position in the file, from 0
   std::size_t file_columns = 0;
+  std::vector<std::string> column_names;  ///< of all columns of the file; empty in runs of earlier states
   std::vector<std::vector<std::string>> feature_categories;  ///< words by code; empty where numeric
   /// @shape [inputs]; range in the training rows, not scaled; empty in runs of earlier states
   std::vector<double> feature_lowest, feature_highest;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "smile/data/images.hpp"
 #include "smile/error.hpp"
@@ -125,6 +127,62 @@ TEST(Images, cifar_100_takes_the_fine_label) {
   const ImageDataset set = load_image_dataset({.path = folder.path()});
   EXPECT_EQ(set.info.labels.classes(), 100U);
   EXPECT_EQ(set.test.labels()[0], 80U);
+}
+
+/// A JPEG file with an Exif segment that has the orientation tag behind another one.
+std::string tagged(const std::string& jpeg, int orientation, bool big_endian) {
+  const auto number = [&](std::uint32_t value, int bytes) {
+    std::string out;
+    for (int k = 0; k < bytes; ++k) out += char(value >> 8 * (big_endian ? bytes - 1 - k : k));
+    return out;
+  };
+  const std::string value = number(std::uint32_t(orientation), 2) + std::string(2, '\0');
+  const std::string segment = std::string("Exif\0\0", 6) + (big_endian ? "MM" : "II") + number(42, 2) +
+                              number(8, 4) + number(2, 2) + number(0x0100, 2) + number(4, 2) + number(1, 4) +
+                              number(77, 4) + number(0x0112, 2) + number(3, 2) + number(1, 4) + value +
+                              number(0, 4);
+  const auto length = segment.size() + 2;
+  return jpeg.substr(0, 2) + "\xff\xe1" + char(length >> 8) + char(length & 0xff) + segment + jpeg.substr(2);
+}
+
+TEST(Images, the_orientation_tag_of_jpeg_files_is_applied) {
+  const TemporaryFolder folder;
+  const std::size_t height = 24, width = 40;
+  const std::string jpeg = test::jpeg_file(height, width, 3, test::smooth_picture(height, width));
+  const DecodedImage stored = read_image_file(folder.write("s.jpg", jpeg));
+  // Row and column of the stored picture that are seen at row y and column x, as the standard's drawings
+  // show.
+  using Place = std::pair<std::size_t, std::size_t>;
+  const std::size_t h = height - 1, w = width - 1;
+  const std::function<Place(std::size_t, std::size_t)> seen[] = {
+      [](auto y, auto x) { return Place(y, x); },          [=](auto y, auto x) { return Place(y, w - x); },
+      [=](auto y, auto x) { return Place(h - y, w - x); }, [=](auto y, auto x) { return Place(h - y, x); },
+      [](auto y, auto x) { return Place(x, y); },          [=](auto y, auto x) { return Place(h - x, y); },
+      [=](auto y, auto x) { return Place(h - x, w - y); }, [=](auto y, auto x) { return Place(x, w - y); }};
+  for (int tag = 1; tag <= 8; ++tag)
+    for (const bool big : {false, true}) {
+      const DecodedImage image = read_image_file(folder.write("t.jpg", tagged(jpeg, tag, big)));
+      ASSERT_EQ(image.height, tag < 5 ? height : width) << tag;
+      ASSERT_EQ(image.width, tag < 5 ? width : height) << tag;
+      std::size_t wrong = 0;
+      for (std::size_t c = 0; c < 3; ++c)
+        for (std::size_t y = 0; y < image.height; ++y)
+          for (std::size_t x = 0; x < image.width; ++x) {
+            const auto [row, column] = seen[tag - 1](y, x);
+            wrong += image.pixels[(c * image.height + y) * image.width + x] !=
+                     stored.pixels[(c * height + row) * width + column];
+          }
+      EXPECT_EQ(wrong, 0u) << tag;
+    }
+  // Segments cut anywhere, and values out of range, leave the picture as it is stored.
+  for (const int tag : {0, 9, 255})
+    EXPECT_EQ(read_image_file(folder.write("t.jpg", tagged(jpeg, tag, false))).pixels, stored.pixels);
+  const std::string whole = tagged("\xff\xd8", 6, true).substr(6);
+  for (std::size_t length = 0; length < whole.size() - 8; ++length) {
+    const std::string cut = jpeg.substr(0, 2) + "\xff\xe1" + char(0) + char(length + 2) +
+                            whole.substr(0, length) + jpeg.substr(2);
+    EXPECT_EQ(read_image_file(folder.write("t.jpg", cut)).height, height) << length;
+  }
 }
 
 TEST(Images, jpeg_and_png_of_every_kind_are_rgb) {
