@@ -273,7 +273,7 @@ TEST(TableAdvice, the_printed_conversion_gives_a_table_that_is_read) {
   for (const char c : std::string("x,y\n") + latin1.substr(latin1.find('\n') + 1)) utf16 += c, utf16 += '\0';
   for (const std::string& text : {latin1, utf16}) {
     const std::string table = folder.write("a b/t.csv", text);
-    const Outcome refused = smile({"init", table, "--out", folder / "x.yaml"});
+    const Outcome refused = smile({"init", table, "--out", folder / "x.yaml", "--replace"});
     ASSERT_EQ(refused.status, 2);
     std::smatch m;
     ASSERT_TRUE(std::regex_search(refused.error, m, std::regex("`(iconv [^`]*)`"))) << refused.error;
