@@ -39,10 +39,7 @@ void add_evaluate(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("evaluate", "Evaluates the draws of a run again");
   const auto arguments = std::make_shared<EvaluateArguments>();
   command->add_option("run", arguments->directory, "the run directory")->required()->type_name("RUN");
-  command
-      ->add_option("--data", arguments->data,
-                   "the rows of the run, where its own file is elsewhere now or they were arrays in memory")
-      ->type_name("FILE");
+  command->add_option("--data", arguments->data, data_option_text())->type_name("PLACE");
   command->add_option("--threads", arguments->threads, "threads; 0: one a core")
       ->check(CLI::Range(0, 4096))
       ->type_name("N");

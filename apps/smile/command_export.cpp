@@ -77,6 +77,7 @@ void add_export(CLI::App& program, Action& action) {
                         ": also the training rows' log-likelihood and predictive draws, which loo needs");
   command->add_flag("--no-predictive", arguments->no_predictive,
                     formats_with(&ExportFormat::predictive) + ": no predictive draws of the test rows");
+  command->add_option("--data", arguments->data, data_option_text())->type_name("PLACE");
   command->add_flag("--incomplete", arguments->incomplete, "also from a run that has not ended");
   command->add_option("--threads", arguments->threads, "threads for predictions; 0: one a core")
       ->check(CLI::Range(0, 4096))

@@ -23,6 +23,7 @@ void add_analytic(CLI::App& program, Action& action);
 void add_check(CLI::App& program, Action& action);
 void add_list(CLI::App& program, Action& action);
 void add_evaluate(CLI::App& program, Action& action);
+void add_merge(CLI::App& program, Action& action);
 void add_predict(CLI::App& program, Action& action);
 void add_tune(CLI::App& program, Action& action);
 void add_export(CLI::App& program, Action& action);
@@ -46,6 +47,12 @@ struct ConfigArguments {
   mutable std::optional<std::string> input_;
 };
 void add_config_arguments(CLI::App& command, ConfigArguments& arguments);
+
+/// What --data says of itself where a run exists.
+inline const char* data_option_text() {
+  return "where the run's data are now, if they have moved or were arrays in memory: the file, or a folder "
+         "that holds it";
+}
 
 /// Writes "warning: …" lines to stderr.
 void print_warnings(const std::vector<std::string>& warnings);

@@ -20,4 +20,8 @@ const std::atomic<bool>* stop_on_interrupt() {
   return &interrupted;
 }
 
+void stop_on_signal(int signal) {
+  std::signal(signal, note_interrupt);
+}
+
 }  // namespace smile::program

@@ -51,7 +51,9 @@ int main(int argc, char** argv) {
       "Samples the posterior of Bayesian neural networks with stochastic microcanonical Langevin dynamics.",
       "smile"};
   program.set_version_flag("--version", "smile " SMILE_VERSION);
-  program.footer("Exit status: 0 done, 1 a run failed or was interrupted, 2 wrong usage or configuration.");
+  program.footer(
+      "Exit status: 0 done, 1 a run failed or was interrupted, 2 wrong usage or configuration, 75 "
+      "to be started again (run --preemptible).");
   program.require_subcommand(1);
   smile::program::Action action;
   smile::program::add_init(program, action);
@@ -60,6 +62,7 @@ int main(int argc, char** argv) {
   smile::program::add_check(program, action);
   smile::program::add_list(program, action);
   smile::program::add_evaluate(program, action);
+  smile::program::add_merge(program, action);
   smile::program::add_predict(program, action);
   smile::program::add_tune(program, action);
   smile::program::add_export(program, action);

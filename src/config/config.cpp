@@ -101,11 +101,13 @@ Setting parse_setting(const std::string& text) {
   return {key, text.substr(equals + 1), "--set"};
 }
 
-std::string to_yaml(const Config& config) {
+namespace {
+std::string yaml_of(const Config& config, bool with_places) {
   std::string text;
   std::vector<std::string> open;  // sections whose headings are written
   for (const Key& key : schema::keys()) {
     if (!key.when.holds(config) && !config.given.contains(std::string(key.path))) continue;
+    if (!with_places && key.place != schema::NamesPlace::no) continue;
     // Not known before the data are read (classification without hidden_structure).
     if (key.path == "model.hidden_structure" && config.model.hidden_structure.empty()) continue;
     std::vector<std::string> parts;
@@ -123,6 +125,15 @@ std::string to_yaml(const Config& config) {
             "\n";
   }
   return text;
+}
+}  // namespace
+
+std::string to_yaml(const Config& config) {
+  return yaml_of(config, true);
+}
+
+std::string to_yaml_without_places(const Config& config) {
+  return yaml_of(config, false);
 }
 
 bool operator==(const Config& a, const Config& b) {

@@ -196,8 +196,14 @@ const Condition always = Key{}.when;
 
 std::vector<Key> top_keys() {
   return {
-      {"saving_dir", SMILE_AT(saving_dir), "folder that holds the experiments"},
-      {"experiment_name", SMILE_AT(experiment_name), "folder of this experiment; default: the file's name"},
+      {.path = "saving_dir",
+       .member = SMILE_AT(saving_dir),
+       .doc = "folder that holds the experiments",
+       .place = NamesPlace::output},
+      {.path = "experiment_name",
+       .member = SMILE_AT(experiment_name),
+       .doc = "folder of this experiment; default: the file's name",
+       .place = NamesPlace::output},
       {"compat", SMILE_AT(compat),
        "authors: compute what the authors' code computes where it differs; 0.1: the defaults of that "
        "version; "
@@ -216,7 +222,11 @@ std::vector<Key> top_keys() {
 
 std::vector<Key> data_keys() {
   return {
-      {.path = "data.path", .member = SMILE_AT(data.path), .doc = "the data file", .required = true},
+      {.path = "data.path",
+       .member = SMILE_AT(data.path),
+       .doc = "the data file",
+       .required = true,
+       .place = NamesPlace::input},
       {"data.source",
        Member{SMILE_AT(data.torchvision), {false, "local"}, {true, "torchvision"}}.and_unavailable(
            {"url", "huggingface"}),
@@ -270,8 +280,11 @@ std::vector<Key> data_keys() {
        {SMILE_AT(data.augment), {false, "identity"}, {true, "basic"}},
        "augmentation in the warm start",
        kImages},
-      {"data.test_path", SMILE_AT(data.test_path),
-       "test images, where they are not beside the training images", kImages},
+      {.path = "data.test_path",
+       .member = SMILE_AT(data.test_path),
+       .doc = "test images, where they are not beside the training images",
+       .when = kImages,
+       .place = NamesPlace::input},
       {"data.image_format", SMILE_AT(data.image_format),
        "form of the images; auto: look at the names of the files", kImages},
       {"data.image_size", SMILE_AT(data.image_size), "side in pixels; null: as it is", kImages,
@@ -328,7 +341,11 @@ std::vector<Key> model_keys() {
        .doc = "form of a block",
        .when = of_model_key("gpt_block"),
        .authors = "authors"},
-      {"model.path", SMILE_AT(model.path), "TorchScript file", of_model_key("path")},
+      {.path = "model.path",
+       .member = SMILE_AT(model.path),
+       .doc = "TorchScript file",
+       .when = of_model_key("path"),
+       .place = NamesPlace::input},
 
   };
 }
@@ -398,10 +415,16 @@ std::vector<Key> warmstart_keys() {
       {"training.warmstart.optimizer_config.lr_schedule_parameters.exponent",
        SMILE_AT(training.warmstart.member.learning_rate.exponent), "power of the cosine", kCosineRate,
        kPositive},
-      {"training.warmstart.warmstart_exp_dir", SMILE_AT(training.warmstart.warmstart_exp_dir),
-       "run directory whose members are taken; null: train", kWarmstart},
-      {"training.warmstart.warmstart_files", SMILE_AT(training.warmstart.warmstart_files),
-       "TorchScript files whose parameters the chains start from, in turn; null: train", kNetworkFile},
+      {.path = "training.warmstart.warmstart_exp_dir",
+       .member = SMILE_AT(training.warmstart.warmstart_exp_dir),
+       .doc = "run directory whose members are taken; null: train",
+       .when = kWarmstart,
+       .place = NamesPlace::input},
+      {.path = "training.warmstart.warmstart_files",
+       .member = SMILE_AT(training.warmstart.warmstart_files),
+       .doc = "TorchScript files whose parameters the chains start from, in turn; null: train",
+       .when = kNetworkFile,
+       .place = NamesPlace::input},
       {"training.warmstart.max_epochs", SMILE_AT(training.warmstart.member.max_epochs), "epochs at most",
        kTrains, at_least(1)},
       {"training.warmstart.batch_size", SMILE_AT(training.warmstart.member.batch_size),
@@ -747,8 +770,10 @@ std::vector<Key> evaluation_keys() {
        kOrderings, count_up_to(kWidest)},
       {"evaluation_args.datapoint_limit", SMILE_AT(evaluation_args.datapoint_limit),
        "evaluate only so many test rows; null: all", always, at_least(1)},
-      {"evaluation_args.ood", SMILE_AT(evaluation_args.ood),
-       "file of an out-of-distribution set: how well uncertainty tells it from the test set", always},
+      {.path = "evaluation_args.ood",
+       .member = SMILE_AT(evaluation_args.ood),
+       .doc = "file of an out-of-distribution set: how well uncertainty tells it from the test set",
+       .place = NamesPlace::input},
   };
 }
 #undef SMILE_AT

@@ -133,6 +133,9 @@ struct Member {
   }
 };
 
+/// Whether a key names a place on one machine: parts of a run on other machines may name it otherwise.
+enum class NamesPlace { no, input, output };
+
 struct Key {
   std::string_view path;
   Member member;
@@ -143,6 +146,7 @@ struct Key {
   std::string_view null_word = {};  ///< what stands for "no value" beside null, e.g. "auto"
   std::string_view authors = {};    ///< value under `compat: authors`, as YAML text
   bool required = false;
+  NamesPlace place = NamesPlace::no;  ///< input: a file or folder that is read
 
   const Choices& alternatives() const { return choices.empty() ? member.choices : choices; }
 };

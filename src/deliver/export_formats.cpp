@@ -105,7 +105,7 @@ ExportSummary export_run(const std::string& directory, const ExportOptions& opti
     throw Error("--format " + format.name, "has no predictions and no log-likelihood to choose",
                 "leave --no-predictive, --log-likelihood and --training-rows out, or choose " +
                     names_where([](const ExportFormat& row) { return row.predictive; }));
-  const auto run = experiment::open_stored_run(directory, options.incomplete);
+  const auto run = experiment::open_stored_run(directory, options.incomplete, options.data);
   const experiment::ExportDraws draws(run, options);
   const fs::path path = export_path(run.path, format, options);
   ExportSummary summary{path.string(), draws.chains(), draws.draws(), draws.remarks()};

@@ -13,6 +13,7 @@
 #include "smile/data/text.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/network_engine.hpp"
+#include "smile/run/inputs.hpp"
 #include "smile/run/run_access.hpp"
 #include "smile/run/run_paths.hpp"
 
@@ -66,7 +67,7 @@ std::string generate_text(const std::string& run, const GenerateOptions& options
   if (!(options.temperature > 0))
     throw Error("--temperature", std::to_string(options.temperature) + " is not positive",
                 "give a number above 0, 1 for the model's own distribution");
-  Config config = load_config(RunPaths(path).config().string());
+  Config config = load_run_config(path);
   const DatasetInfo info = run::read_remade(path, [&] { return load_dataset_info(RunPaths(path).data()); });
   if (!info.text || config.task() != Task::multilabel)
     throw Error(run, "the run is of no language model", "give a run with data_type: text");

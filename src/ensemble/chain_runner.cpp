@@ -58,12 +58,17 @@ void ChainRunner::begin(std::optional<Checkpoint> checkpoint) {
   const std::size_t d = record_.dimension;
   const std::uint32_t chain = record_.chain;
   const auto& directory = options_.directory;
+  const std::uint32_t start = crc32_of(std::as_bytes(chain_.setup().start.span()));
   if (checkpoint) {
     if (checkpoint->record.dimension != d)
       throw Error(
           checkpoint_path(directory, chain).string(),
           fmt::format("it holds {} parameters and the network has {}", checkpoint->record.dimension, d),
           "resume with the configuration of the run, or start a new run", ErrorKind::run);
+    if (checkpoint->record.start_crc32 != start)
+      throw Error(checkpoint_path(directory, chain).string(),
+                  "the chain did not start from the member that is there now",
+                  "restore the member, or start a new run", ErrorKind::run);
     // The sampler was started even so: that makes the vectors the state is read into.
     if (!chain_.restore(std::move(checkpoint->record), std::move(checkpoint->sampler)))
       throw Error(checkpoint_path(directory, chain).string(), "it holds more than the sampler's state",
@@ -78,6 +83,8 @@ void ChainRunner::begin(std::optional<Checkpoint> checkpoint) {
     if (options_.keep_warmup)
       warmup_draws_ = DrawsWriter::create(warmup_draws_path(directory, chain), d, options_.draws);
   }
+  record_.start_crc32 = start;
+  record_.build = options_.build;
   trace_.emplace(trace_path(directory, chain), checkpoint ? checkpoint->trace_bytes : 0,
                  header_line<StepRow>());
   monitor_.emplace(monitor_path(directory, chain), checkpoint ? checkpoint->monitor_bytes : 0,
@@ -97,23 +104,33 @@ void ChainRunner::begin(std::optional<Checkpoint> checkpoint) {
   publish(record_.step);
 }
 
-ChainRecord ChainRunner::run(const std::function<bool()>& stop) {
+void ChainRunner::require(ChainClaim* claim) const {
+  if (claim == nullptr || !claim->lost()) return;
+  throw Error(checkpoint_path(options_.directory, record_.chain).string(),
+              "another process has taken the chain over, because this one stood still for too long",
+              "let that one go on", ErrorKind::run);
+}
+
+ChainRecord ChainRunner::run(const std::function<bool()>& stop, ChainClaim* claim) {
   clock_ = std::chrono::steady_clock::now();
   auto saved = clock_;
   const auto pause = std::chrono::duration<double>(options_.checkpoint_seconds);
   chain_.advance(record_.total_steps, [&](const StepReport& report, std::uint64_t t) {
+    if (t % kLookAround == 1) require(claim);
     keep(report, t);
     if (chain_.failed() || stop()) return false;
     if (t % kLookAround != 0) return true;
     publish(t);
     const auto now = std::chrono::steady_clock::now();
     if (now - saved >= pause) {
+      require(claim);
       save();
       saved = std::chrono::steady_clock::now();
     }
     return true;
   });
   publish(record_.step);
+  require(claim);
   save();
   return record_;
 }

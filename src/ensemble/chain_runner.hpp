@@ -30,7 +30,9 @@ class ChainRunner {
               std::optional<Checkpoint> checkpoint, LiveChain& live);
 
   /// Steps until the chain is complete, fails or `stop` says so; a checkpoint is written at each of these.
-  ChainRecord run(const std::function<bool()>& stop);
+  /// @param claim  may be null
+  /// @throws Error where the chain has become another process's, without another byte in its files
+  ChainRecord run(const std::function<bool()>& stop, ChainClaim* claim = nullptr);
   /// What was found amiss, but not in the way, where the chain goes on.
   const std::vector<std::string>& remarks() const { return remarks_; }
 
@@ -43,6 +45,7 @@ class ChainRunner {
   void remember_velocity(std::uint64_t t);
   void save();
   void publish(std::uint64_t t);
+  void require(ChainClaim* claim) const;
 
   const EnsembleOptions& options_;
   Chain chain_;

@@ -91,6 +91,7 @@ void serialise(Archive& archive, Checkpoint& c) {
     archive.text(item.first);
     archive.value(item.second);
   });
+  archive.value(r.start_crc32), archive.text(r.build);
   archive.value(c.warmup_stored), archive.value(c.trace_bytes), archive.value(c.monitor_bytes);
   archive.vector(c.velocity.reference);
   archive.value(c.velocity.correlations);

@@ -21,7 +21,8 @@ class Pool {
       : options_(options),
         make_chain_(make_chain),
         live_(options.chains.size()),
-        records_(options.chains.size()) {}
+        records_(options.chains.size()),
+        claims_(options.chains.size()) {}
 
   std::vector<ChainRecord> run() {
     begin_ = std::chrono::steady_clock::now();
@@ -39,6 +40,16 @@ class Pool {
 
   void run_chain(std::size_t i) {
     const std::uint32_t chain = options_.chains[i];
+    if (stopping() && options_.claim) {
+      records_[i].chain = chain;
+      return;
+    }
+    const std::shared_ptr<ChainClaim> claim = options_.claim ? options_.claim(chain) : nullptr;
+    if (options_.claim && !claim) {
+      records_[i].chain = chain;
+      return;
+    }
+    const Claimed claimed(*this, i, claim);
     const fs::path path = checkpoint_path(options_.directory, chain);
     std::optional<Checkpoint> checkpoint;
     if (options_.resume) {
@@ -61,8 +72,27 @@ class Pool {
     }
     ensemble::ChainRunner runner(options_, chain, make_chain_(chain), std::move(checkpoint), live_[i]);
     for (const auto& text : runner.remarks()) say(text);
-    records_[i] = runner.run([this] { return stopping(); });
+    records_[i] = runner.run([this] { return stopping(); }, claim.get());
   }
+
+  /// Lets the display know a claim while its chain runs.
+  class Claimed {
+   public:
+    Claimed(Pool& pool, std::size_t i, const std::shared_ptr<ChainClaim>& claim) : pool_(pool), i_(i) {
+      const std::lock_guard lock(pool_.mutex_);
+      pool_.claims_[i_] = claim;
+    }
+    ~Claimed() {
+      const std::lock_guard lock(pool_.mutex_);
+      pool_.claims_[i_].reset();
+    }
+    Claimed(const Claimed&) = delete;
+    Claimed& operator=(const Claimed&) = delete;
+
+   private:
+    Pool& pool_;
+    std::size_t i_;
+  };
 
   /// A chain that an earlier session ended.
   static void show_ended(const ChainRecord& record, LiveChain& live) {
@@ -94,6 +124,14 @@ class Pool {
     progress.per_second =
         seconds > 0 ? double(progress.done - std::min(*earlier_, progress.done)) / seconds : 0;
     progress.finished = finished;
+    for (std::size_t i = 0; i < claims_.size(); ++i) {
+      std::shared_ptr<ChainClaim> claim;
+      {
+        const std::lock_guard lock(mutex_);
+        claim = claims_[i];
+      }
+      if (claim) claim->tell(progress.chains[i]);
+    }
     if (options_.on_progress) options_.on_progress(progress);
   }
 
@@ -138,7 +176,8 @@ class Pool {
   std::optional<std::uint64_t> earlier_;  // steps of an earlier session
   std::atomic<bool> aborted_{false};
   std::mutex mutex_;
-  std::vector<std::string> remarks_;  // guarded by mutex_
+  std::vector<std::string> remarks_;                 // guarded by mutex_, as are
+  std::vector<std::shared_ptr<ChainClaim>> claims_;  // of the chains that run now
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "smile/error.hpp"
 #include "smile/files/atomic_file.hpp"
 #include "smile/network/fcn_network.hpp"
+#include "smile/run/inputs.hpp"
 #include "smile/run/run_paths.hpp"
 #include "smile/targets/batch_order.hpp"
 #include "smile/targets/posterior.hpp"
@@ -130,7 +131,7 @@ std::shared_ptr<const Network> make_network(const Config& config, const NetworkD
 
 Experiment prepare(const Config& given, const std::shared_ptr<const Table>& table) {
   Experiment e;
-  e.config = given;
+  e.config = with_found_inputs(given);
   load(e, table);
   const Config& config = e.config;
   e.layout = e.network->layout();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -60,6 +61,9 @@ std::shared_ptr<const Network> make_network(const Config& config, const NetworkD
 /// @throws Error (usage) for everything that cannot work
 Experiment prepare(const Config& config, const std::shared_ptr<const Table>& given = nullptr);
 
+/// What a checkpoint knows its run by: the configuration without places, and the data's checksum.
+std::string digest_of(const Experiment& experiment);
+
 /// What the run will need, with chains on `threads` threads (0: one a core).
 RunEstimate estimate_of(const Experiment& experiment, int threads);
 
@@ -84,14 +88,45 @@ struct WarmStart {
   std::vector<HostVector<float>> members;
   bool interrupted = false;
 };
+/// One member at a time. A member is a function of the experiment and its number, whoever makes it.
+class MemberMaker {
+ public:
+  /// Makes the folder. Both outlive this. @throws Error where it cannot be made
+  MemberMaker(const Experiment& experiment, const RunDirectory& directory);
+  /// Members that are no copies of the first: all, or one.
+  std::size_t own() const { return own_; }
+  /// Member i < own(): as the run has it, or made and kept there. May be called from several threads for
+  /// different members.
+  /// @param keep_training  asked after each epoch; false ends it without a member
+  std::optional<HostVector<float>> own_member(std::size_t i, const std::function<bool()>& keep_training,
+                                              std::vector<std::string>& messages) const;
+  /// Member i ≥ own(), a copy of the first with permuted units.
+  HostVector<float> copy(std::size_t i, const HostVector<float>& first) const;
+
+ private:
+  const Experiment& e_;
+  std::filesystem::path run_;
+  std::size_t own_;
+};
+/// What is written when all members are there: epochs of all, and checksums.
+void finish_warm_start(const Experiment& experiment, const RunDirectory& directory,
+                       const std::vector<HostVector<float>>& members);
 /// Where the prior follows from the members: makes it, and writes its layers' standard deviations to the run.
 void complete_prior(Experiment& experiment, const std::filesystem::path& run,
                     const std::vector<HostVector<float>>& members);
 /// And completes the prior.
 WarmStart warm_start(Experiment& experiment, const RunDirectory& directory, const RunOptions& options);
+/// A member of a run. @throws Error where it cannot be read, or is not what the run wrote
+HostVector<float> read_member(const std::filesystem::path& run, std::size_t number, std::size_t dimension);
 /// The members of a run as its warmstart/ has them. @throws Error where one is missing or of another size
 std::vector<HostVector<float>> read_members(const std::filesystem::path& run, std::size_t count,
                                             std::size_t dimension);
+
+/// A chain's beginning. @param member  whole
+ChainSetup chain_setup(const Experiment& experiment, std::uint32_t chain, const HostVector<float>& member);
+/// How the chains of a run are run, but for which of them.
+EnsembleOptions ensemble_options(const Experiment& experiment, const RunDirectory& directory,
+                                 const RunOptions& options);
 
 /// Moves the chains. @return whether all ended (complete or failed)
 bool sample(const Experiment& experiment, const RunDirectory& directory, const RunOptions& options,

@@ -15,6 +15,7 @@
 #include "smile/error.hpp"
 #include "smile/evaluation/metrics.hpp"
 #include "smile/files/draws.hpp"
+#include "smile/run/inputs.hpp"
 #include "smile/run/metrics_file.hpp"
 #include "smile/run/run_paths.hpp"
 
@@ -42,7 +43,7 @@ std::vector<std::vector<float>> some_draws(const fs::path& run, std::uint32_t ch
 
 /// The mixture of some draws on the validation rows, as the evaluation does it on the test rows.
 std::optional<LppdSoFar> lppd_so_far(const fs::path& run) {
-  const experiment::Experiment e = experiment::prepare(load_config(RunPaths(run).config().string()));
+  const experiment::Experiment e = experiment::prepare(load_run_config(run));
   if (e.valid.rows == 0) return std::nullopt;
   std::vector<std::vector<std::vector<float>>> chains;
   std::vector<std::size_t> counts;

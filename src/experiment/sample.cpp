@@ -4,17 +4,42 @@
 #include <numeric>
 
 #include "experiment/experiment.hpp"
+#include "run/provenance.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
 #include "smile/error.hpp"
 
 namespace smile::experiment {
-bool sample(const Experiment& e, const RunDirectory& directory, const RunOptions& options,
-            const WarmStart& start) {
+
+std::string digest_of(const Experiment& e) {
+  return fmt::format("{}data checksum: {}\n", to_yaml_without_places(e.config), e.info.checksum);
+}
+
+ChainSetup chain_setup(const Experiment& e, std::uint32_t chain, const HostVector<float>& member) {
+  ChainSetup setup;
+  if (auto on_device = e.engine() ? e.engine()->device_chain(e.config, *e.network, e.frozen.get(), member,
+                                                             e.prior, e.lengths, chain)
+                                  : std::nullopt) {
+    setup = std::move(*on_device);
+  } else {
+    setup.target = make_target(e, chain, member);
+    setup.sampler = make_sampler(e.config.training.sampler, e.lengths.plan, e.observations());
+  }
+  if (e.frozen)
+    e.frozen->take(member, setup.start);
+  else
+    setup.start = member;
+  std::shared_ptr<Likelihood<float>> network = make_likelihood(e, member);
+  setup.training_log_likelihood = [network](const ChainVector& position) {
+    return network->log_likelihood({}, position);
+  };
+  return setup;
+}
+
+EnsembleOptions ensemble_options(const Experiment& e, const RunDirectory& directory,
+                                 const RunOptions& options) {
   const SamplerConfig& sampler = e.config.training.sampler;
   EnsembleOptions ensemble;
   ensemble.directory = directory.path();
-  ensemble.chains.resize(e.chains());
-  std::iota(ensemble.chains.begin(), ensemble.chains.end(), 0u);
   ensemble.seed = e.seed();
   ensemble.thinning = e.lengths.thinning;
   ensemble.draws.type = sampler.draws_dtype;
@@ -23,32 +48,21 @@ bool sample(const Experiment& e, const RunDirectory& directory, const RunOptions
   ensemble.threads = thread_count(e, options, e.chains());
   ensemble.checkpoint_seconds = options.checkpoint_seconds;
   ensemble.resume = options.resume;
-  ensemble.digest = fmt::format("{}data checksum: {}\n", to_yaml(e.config), e.info.checksum);
+  ensemble.digest = digest_of(e);
+  ensemble.build = provenance::build();
   ensemble.stop = options.stop;
   ensemble.on_progress = options.on_progress;
-  ensemble.on_message = [&](const std::string& text) { remark(options, directory, text); };
+  ensemble.on_message = [&options, &directory](const std::string& text) { remark(options, directory, text); };
+  return ensemble;
+}
 
-  const auto records = run_ensemble(ensemble, [&](std::uint32_t chain) {
-    ChainSetup setup;
-    if (auto on_device = e.engine()
-                             ? e.engine()->device_chain(e.config, *e.network, e.frozen.get(),
-                                                        start.members[chain], e.prior, e.lengths, chain)
-                             : std::nullopt) {
-      setup = std::move(*on_device);
-    } else {
-      setup.target = make_target(e, chain, start.members[chain]);
-      setup.sampler = make_sampler(sampler, e.lengths.plan, e.observations());
-    }
-    if (e.frozen)
-      e.frozen->take(start.members[chain], setup.start);
-    else
-      setup.start = start.members[chain];
-    std::shared_ptr<Likelihood<float>> network = make_likelihood(e, start.members[chain]);
-    setup.training_log_likelihood = [network](const ChainVector& position) {
-      return network->log_likelihood({}, position);
-    };
-    return setup;
-  });
+bool sample(const Experiment& e, const RunDirectory& directory, const RunOptions& options,
+            const WarmStart& start) {
+  EnsembleOptions ensemble = ensemble_options(e, directory, options);
+  ensemble.chains.resize(e.chains());
+  std::iota(ensemble.chains.begin(), ensemble.chains.end(), 0u);
+  const auto records = run_ensemble(
+      ensemble, [&](std::uint32_t chain) { return chain_setup(e, chain, start.members[chain]); });
   bool ended = true;
   for (const ChainRecord& record : records) {
     if (record.status == ChainStatus::running) ended = false;

@@ -6,6 +6,7 @@
 #include "run/remade.hpp"
 #include "smile/config/options.hpp"
 #include "smile/error.hpp"
+#include "smile/run/inputs.hpp"
 #include "smile/run/run_access.hpp"
 #include "smile/run/run_paths.hpp"
 
@@ -17,14 +18,14 @@ std::size_t StoredRun::draws() const {
   return total;
 }
 
-StoredRun open_stored_run(const std::filesystem::path& path, bool incomplete) {
+StoredRun open_stored_run(const std::filesystem::path& path, bool incomplete, const std::string& data) {
   require_run(path);
   if (!incomplete) require_complete(path);
   const RunPaths paths(path);
   StoredRun run;
   run.path = path;
   Experiment& e = run.experiment;
-  e.config = load_config(paths.config().string());
+  e.config = load_run_config(path, {.data = data, .needed = !data.empty()});
   if (!std::filesystem::exists(paths.data()))
     throw Error(path.string(), "the run has no dataset_splits.npz",
                 "let it go on with `" + run::resume_command(path) + "`", ErrorKind::run);

@@ -25,7 +25,8 @@ struct StoredRun {
 
 /// Opens the draws of a run that is complete.
 /// @param incomplete  take the draws of a run that is not, as far as they came
+/// @param data  where its training data are, if not where they were
 /// @throws Error as require_run() and require_complete()
-StoredRun open_stored_run(const std::filesystem::path& path, bool incomplete);
+StoredRun open_stored_run(const std::filesystem::path& path, bool incomplete, const std::string& data = {});
 
 }  // namespace smile::experiment

@@ -53,7 +53,71 @@ std::uint32_t checksum_of(const Vector& position) {
   return crc32_of(std::as_bytes(position.span()));
 }
 
-/// @throws Error where it cannot be read, or is not what the run wrote
+/// warmstart/checksums.json: a list, in the members' order. What is there stays.
+void write_checksums(const fs::path& run, const std::vector<Vector>& members) {
+  const fs::path path = RunPaths(run).member_checksums();
+  if (fs::exists(path)) return;
+  auto list = nlohmann::ordered_json::array();
+  for (const Vector& member : members) list.push_back(checksum_of(member));
+  write_file_atomically(path, list.dump() + "\n");
+}
+
+/// Trains the members that are not in the directory yet.
+void train(const MemberMaker& maker, const Experiment& e, const RunDirectory& directory,
+           const RunOptions& options, WarmStart& start) {
+  const std::size_t count = maker.own();
+  std::vector<std::atomic<std::uint64_t>> done(count), total(count);
+  for (auto& t : total) t = e.config.training.warmstart.member.max_epochs;
+  std::atomic<bool> aborted{false}, interrupted{false};
+  std::mutex mutex;
+  std::vector<std::string> messages;
+  const auto stopping = [&] { return aborted.load() || (options.stop && options.stop->load()); };
+
+  const auto body = [&](std::size_t i) {
+    const bool there = fs::exists(RunPaths(directory.path()).member(i));
+    if (!there && stopping()) {
+      interrupted = true;
+      return;
+    }
+    std::vector<std::string> said;
+    auto member = maker.own_member(
+        i,
+        [&] {
+          ++done[i];
+          return !stopping();
+        },
+        said);
+    total[i] = done[i].load();
+    if (!member) {
+      interrupted = true;
+      return;
+    }
+    start.members[i] = std::move(*member);
+    const std::lock_guard lock(mutex);
+    messages.insert(messages.end(), said.begin(), said.end());
+  };
+  PhaseProgress progress(options.on_progress, "warm start", "epochs");
+  const auto tick = [&](bool finished) {
+    std::uint64_t trained = 0, planned = 0;
+    for (std::size_t i = 0; i < count; ++i) trained += done[i], planned += total[i];
+    progress.tell(trained, planned, finished);
+  };
+  ensemble::parallel_for(count, thread_count(e, options, count), body, tick, [&] { aborted = true; });
+  for (const auto& message : messages) remark(options, directory, message);
+  start.interrupted = interrupted;
+}
+
+/// @throws Error where the run has not as many
+Vector member_of_run(const fs::path& run, std::size_t i, std::size_t count, std::size_t dimension) {
+  if (!fs::exists(RunPaths(run).member(i)))
+    throw Error(run.string(),
+                fmt::format("there is no member {} in its warmstart folder, and {} are needed", i, count),
+                "give a run with as many members, or lower training.sampler.n_chains");
+  return read_member(run, i, dimension);
+}
+
+}  // namespace
+
 Vector read_member(const fs::path& run, std::size_t i, std::size_t dimension) {
   const fs::path path = RunPaths(run).member(i);
   const auto values = run::read_remade(run, [&] { return read_npy(path).as<float>(); });
@@ -70,128 +134,86 @@ Vector read_member(const fs::path& run, std::size_t i, std::size_t dimension) {
   return position;
 }
 
-/// warmstart/checksums.json: a list, in the members' order. What is there stays.
-void write_checksums(const fs::path& run, const std::vector<Vector>& members) {
-  const fs::path path = RunPaths(run).member_checksums();
-  if (fs::exists(path)) return;
-  auto list = nlohmann::ordered_json::array();
-  for (const Vector& member : members) list.push_back(checksum_of(member));
-  write_file_atomically(path, list.dump() + "\n");
-}
-
-/// Trains the members that are not in the directory yet.
-void train(const Experiment& e, const RunDirectory& directory, const RunOptions& options, std::size_t count,
-           WarmStart& start) {
-  const MemberOptions member = member_options(e.config);
-  const fs::path& run = directory.path();
-  std::vector<std::atomic<std::uint64_t>> done(count), total(count);
-  for (auto& t : total) t = member.max_epochs;
-  std::atomic<bool> aborted{false}, interrupted{false};
-  std::mutex mutex;
-  std::vector<std::string> messages;
-  const auto stopping = [&] { return aborted.load() || (options.stop && options.stop->load()); };
-
-  const auto body = [&](std::size_t i) {
-    if (fs::exists(RunPaths(run).member(i))) {
-      start.members[i] = read_member(run, i, e.member_dimension());
-      done[i] = total[i] = 0;
-      return;
-    }
-    if (stopping()) {
-      interrupted = true;
-      return;
-    }
-    MemberResult result =
-        train_member(*e.network, e.config.task(), member, std::uint32_t(i), [&](const EpochReport&) {
-          ++done[i];
-          return !stopping();
-        });
-    total[i] = done[i].load();
-    if (result.interrupted) {
-      interrupted = true;
-      return;
-    }
-    write_epochs(run, i, result);
-    write_member(run, i, result.position);
-    start.members[i] = std::move(result.position);
-    const std::lock_guard lock(mutex);
-    messages.insert(messages.end(), result.messages.begin(), result.messages.end());
-  };
-  PhaseProgress progress(options.on_progress, "warm start", "epochs");
-  const auto tick = [&](bool finished) {
-    std::uint64_t trained = 0, planned = 0;
-    for (std::size_t i = 0; i < count; ++i) trained += done[i], planned += total[i];
-    progress.tell(trained, planned, finished);
-  };
-  ensemble::parallel_for(count, thread_count(e, options, count), body, tick, [&] { aborted = true; });
-  for (const auto& message : messages) remark(options, directory, message);
-  start.interrupted = interrupted;
-  if (!interrupted) join_epochs(run, count);
-}
-
-}  // namespace
-
 std::vector<Vector> read_members(const fs::path& run, std::size_t count, std::size_t dimension) {
   std::vector<Vector> members;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!fs::exists(RunPaths(run).member(i)))
-      throw Error(run.string(),
-                  fmt::format("there is no member {} in its warmstart folder, and {} are needed", i, count),
-                  "give a run with as many members, or lower training.sampler.n_chains");
-    members.push_back(read_member(run, i, dimension));
-  }
+  for (std::size_t i = 0; i < count; ++i) members.push_back(member_of_run(run, i, count, dimension));
   return members;
 }
 
-WarmStart warm_start(Experiment& e, const RunDirectory& directory, const RunOptions& options) {
+MemberMaker::MemberMaker(const Experiment& e, const RunDirectory& directory) : e_(e), run_(directory.path()) {
   const WarmstartConfig& config = e.config.training.warmstart;
-  const std::size_t count = e.chains();
-  const bool copies = config.include && config.permutation_warmstart;
-  const std::size_t own = copies ? 1 : count;  // members that are not copies
-  WarmStart start;
-  start.members.resize(count);
-  std::error_code failure;
-  fs::create_directories(RunPaths(directory.path()).warmstart(), failure);
-  if (failure)
-    throw Error(directory.path().string(), "cannot make the folder warmstart (" + failure.message() + ")",
-                "choose a folder you may write to", ErrorKind::run);
-  if (!config.include) {
-    for (std::size_t i = 0; i < count; ++i) {
-      Vector drawn(e.dimension());
-      e.prior->sample({e.seed(), std::uint32_t(i), Purpose::prior}, 1, drawn.span());
-      if (e.frozen) {
-        e.network->initialise({e.seed(), std::uint32_t(i), Purpose::initialisation}, start.members[i]);
-        e.frozen->put(drawn.span(), start.members[i]);
-      } else {
-        start.members[i] = std::move(drawn);
-      }
-    }
-  } else if (config.warmstart_exp_dir) {
-    // A resumed run has its own copies, which the other run, changed or gone by now, does not overrule.
-    bool copied = true;
-    for (std::size_t i = 0; i < own; ++i) copied = copied && fs::exists(RunPaths(directory.path()).member(i));
-    auto members = read_members(copied ? directory.path() : fs::path(*config.warmstart_exp_dir), own,
-                                e.member_dimension());
-    std::move(members.begin(), members.end(), start.members.begin());
-  } else if (config.warmstart_files) {
-    const auto& files = *config.warmstart_files;
-    for (std::size_t i = 0; i < own; ++i)
-      start.members[i] = fs::exists(RunPaths(directory.path()).member(i))
-                             ? read_member(directory.path(), i, e.member_dimension())
-                             : e.engine()->read_parameters(files[i % files.size()], *e.network);
-  } else {
-    train(e, directory, options, own, start);
-    if (start.interrupted) return start;
-  }
-  if (copies && !e.is_native())
+  own_ = config.include && config.permutation_warmstart ? 1 : e.chains();
+  if (own_ < e.chains() && !e.is_native())
     throw Error(e.config.place("training.warmstart.permutation_warmstart"),
                 "units are permuted in the native FCN only", "write false");
-  for (std::size_t i = own; i < count; ++i)
-    start.members[i] = permute_hidden_units(e.spec, start.members[0], e.seed(), std::uint32_t(i));
-  for (std::size_t i = 0; i < count; ++i)
-    if (!fs::exists(RunPaths(directory.path()).member(i)))
-      write_member(directory.path(), i, start.members[i]);
-  write_checksums(directory.path(), start.members);
+  std::error_code failure;
+  fs::create_directories(RunPaths(run_).warmstart(), failure);
+  if (failure)
+    throw Error(run_.string(), "cannot make the folder warmstart (" + failure.message() + ")",
+                "choose a folder you may write to", ErrorKind::run);
+}
+
+std::optional<Vector> MemberMaker::own_member(std::size_t i, const std::function<bool()>& keep_training,
+                                              std::vector<std::string>& messages) const {
+  const WarmstartConfig& config = e_.config.training.warmstart;
+  if (fs::exists(RunPaths(run_).member(i))) return read_member(run_, i, e_.member_dimension());
+  Vector member;
+  if (!config.include) {
+    Vector drawn(e_.dimension());
+    e_.prior->sample({e_.seed(), std::uint32_t(i), Purpose::prior}, 1, drawn.span());
+    if (e_.frozen) {
+      e_.network->initialise({e_.seed(), std::uint32_t(i), Purpose::initialisation}, member);
+      e_.frozen->put(drawn.span(), member);
+    } else {
+      member = std::move(drawn);
+    }
+  } else if (config.warmstart_exp_dir) {
+    member = member_of_run(*config.warmstart_exp_dir, i, own_, e_.member_dimension());
+  } else if (config.warmstart_files) {
+    const auto& files = *config.warmstart_files;
+    member = e_.engine()->read_parameters(files[i % files.size()], *e_.network);
+  } else {
+    MemberResult result = train_member(*e_.network, e_.config.task(), member_options(e_.config),
+                                       std::uint32_t(i), [&](const EpochReport&) { return keep_training(); });
+    if (result.interrupted) return std::nullopt;
+    write_epochs(run_, i, result);
+    messages.insert(messages.end(), result.messages.begin(), result.messages.end());
+    member = std::move(result.position);
+  }
+  write_member(run_, i, member);
+  return member;
+}
+
+Vector MemberMaker::copy(std::size_t i, const Vector& first) const {
+  Vector member = permute_hidden_units(e_.spec, first, e_.seed(), std::uint32_t(i));
+  if (!fs::exists(RunPaths(run_).member(i))) write_member(run_, i, member);
+  return member;
+}
+
+void finish_warm_start(const Experiment& e, const RunDirectory& directory,
+                       const std::vector<Vector>& members) {
+  const fs::path& run = directory.path();
+  if (e.config.training.warmstart.trains())
+    join_epochs(run, e.config.training.warmstart.permutation_warmstart ? 1 : members.size());
+  write_checksums(run, members);
+}
+
+WarmStart warm_start(Experiment& e, const RunDirectory& directory, const RunOptions& options) {
+  const MemberMaker maker(e, directory);
+  const std::size_t count = e.chains();
+  WarmStart start;
+  start.members.resize(count);
+  if (e.config.training.warmstart.trains()) {
+    train(maker, e, directory, options, start);
+    if (start.interrupted) return start;
+  } else {
+    std::vector<std::string> messages;
+    for (std::size_t i = 0; i < maker.own(); ++i)
+      start.members[i] = *maker.own_member(
+          i, [] { return true; }, messages);
+  }
+  for (std::size_t i = maker.own(); i < count; ++i) start.members[i] = maker.copy(i, start.members[0]);
+  finish_warm_start(e, directory, start.members);
   complete_prior(e, directory.path(), start.members);
   return start;
 }

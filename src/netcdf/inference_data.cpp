@@ -146,10 +146,13 @@ bool put_statistics(const File& file, const ExportDraws& draws, const fs::path& 
 
 /// The rows of the run, read again from the data file.
 Dataset rows_of(const Experiment& e) {
+  if (!std::filesystem::exists(e.config.data.path))
+    throw Error(e.config.data.path, "the run's data, whose predictions are exported, is not there",
+                "say where it is with --data PLACE, or leave predictions out with --no-predictive");
   Dataset dataset = load_dataset(e.config.data.path, e.config.data.table, dataset_options(e.config));
   if (dataset.info.checksum != e.info.checksum)
     throw Error(e.config.data.path, "the data is not what the run was started with",
-                "restore the file, or leave predictions out with --no-predictive");
+                "restore the file or say where it is with --data PLACE, or leave predictions out with --no-predictive");
   return dataset;
 }
 

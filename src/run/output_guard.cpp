@@ -7,6 +7,7 @@
 #include "smile/config/config.hpp"
 #include "smile/error.hpp"
 #include "smile/files/atomic_file.hpp"
+#include "smile/run/inputs.hpp"
 #include "smile/run/run_paths.hpp"
 
 namespace smile {
@@ -59,6 +60,7 @@ OutputGuard& OutputGuard::reads(const Config& config) {
 OutputGuard& OutputGuard::reads_run(const fs::path& run) {
   try {
     reads(load_config(RunPaths(run).config().string()));
+    for (const InputFile& file : read_inputs(run)) reads(file.absolute);
   } catch (const Error&) {
     // The command itself says what is wrong with the run.
   }

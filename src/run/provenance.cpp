@@ -19,6 +19,10 @@ std::string host_name() {
   return name.data();
 }
 
+std::string build() {
+  return fmt::format("smile {}, {}", version(), instruction_set());
+}
+
 std::string comment() {
   // The instruction set is named because results are the same bits only on the same one.
   return fmt::format(

@@ -1,12 +1,9 @@
 #include "smile/run/run_access.hpp"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <fstream>
-#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -68,19 +65,6 @@ std::string generation(const std::string& version) {
   return version.substr(0, version.find('.', first + 1));
 }
 
-/// Whether the kernel knows a lock of that process. True where it does not tell.
-bool holds_a_lock(long pid) {
-  std::ifstream locks("/proc/locks");
-  if (!locks) return true;
-  for (std::string line; std::getline(locks, line);) {
-    std::istringstream fields(line);
-    std::string number, kind, strength, mode;
-    long holder = -1;
-    if (fields >> number >> kind >> strength >> mode >> holder && holder == pid) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 void require_known_run(const fs::path& run) {
@@ -102,15 +86,15 @@ void require_known_run(const fs::path& run) {
 }
 
 std::string run_writer(const fs::path& run) {
-  std::ifstream in(RunPaths(run).lock());
-  long pid = 0;
-  std::string host;
-  if (!(in >> pid >> host)) return {};
-  const std::string name = fmt::format("process {} on {}", pid, host);
-  if (host != provenance::host_name()) return name;
-  // The number of a dead process may have gone to another one: that one has no lock.
-  const bool alive = ::kill(static_cast<pid_t>(pid), 0) == 0 || errno == EPERM;
-  return alive && holds_a_lock(pid) ? name : std::string();
+  std::vector<std::string> writers;
+  for (const RunLock& lock : run_locks(run)) {
+    if (lock.look.state != LockState::held) continue;
+    std::string name = lock.look.holder.name();
+    if (std::find(writers.begin(), writers.end(), name) == writers.end()) writers.push_back(std::move(name));
+  }
+  if (writers.empty()) return {};
+  if (writers.size() == 1) return writers.front();
+  return fmt::format("{} and {} more", writers.front(), writers.size() - 1);
 }
 
 void require_run(const fs::path& run) {

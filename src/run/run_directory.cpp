@@ -1,16 +1,18 @@
 #include "smile/run/run_directory.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <fstream>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "config/schema.hpp"
@@ -54,12 +56,15 @@ std::string local_time(const char* format) {
               "choose a folder you may write to with --out or saving_dir", ErrorKind::run);
 }
 
-/// "process 4711 on host", from the lock file's text "pid host".
-std::string holder_of(const fs::path& lock) {
-  std::ifstream in(lock);
-  std::string pid, host;
-  if (!(in >> pid >> host)) return "another process";
-  return "process " + pid + " on " + host;
+[[noreturn]] void in_use(const fs::path& run, const LockHolder& holder, const LockPatience& patience) {
+  const bool elsewhere = holder.host != provenance::host_name();
+  throw Error(run.string(), "the run is in use by " + holder.name(),
+              elsewhere
+                  ? fmt::format("wait for it or stop it; if it is dead, it is taken over {:g} s after its "
+                                "last sign of life",
+                                patience.takeover_seconds)
+                  : "wait for it or stop it",
+              ErrorKind::run);
 }
 
 /// Writes into a file that is there, without a copy beside it. @return whether it holds the text now
@@ -74,93 +79,134 @@ bool overwrite(const fs::path& path, const std::string& text) {
 
 }  // namespace
 
-RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)) {}
+RunDirectory::RunDirectory(fs::path path) : path_(std::move(path)), log_(RunPaths(path_).log()) {}
 
-RunDirectory::RunDirectory(RunDirectory&& other) noexcept
-    : path_(std::move(other.path_)), lock_descriptor_(std::exchange(other.lock_descriptor_, -1)) {}
+namespace {
 
-RunDirectory::~RunDirectory() {
-  if (lock_descriptor_ < 0) return;
+/// Temporary files of processes that were killed while they wrote. @pre nobody else writes
+void remove_unfinished(const fs::path& run) {
   std::error_code ignored;
-  fs::remove(RunPaths(path_).lock(), ignored);
-  ::close(lock_descriptor_);
+  for (const auto& entry : fs::recursive_directory_iterator(run, ignored))
+    if (entry.path().filename().string().find(".tmp-") != std::string::npos)
+      fs::remove(entry.path(), ignored);
 }
 
-RunDirectory RunDirectory::create(const fs::path& path, const Config* config) {
+/// Makes the folder of a new run, which may hold what a process has left that was killed before it wrote
+/// config.yaml. @return what else is in it; empty where nothing is
+std::string make_folder(const fs::path& path, const Config* config) {
+  OutputGuard guard;
+  if (config) guard.reads(*config);
+  guard.check(RunPaths(path).config());
   std::error_code why;
-  if (!RunPaths(path).is_run()) {
-    OutputGuard guard;
-    if (config) guard.reads(*config);
-    guard.check(RunPaths(path).config());
-  }
   fs::create_directories(path, why);
   if (why) cannot_make(path, why);
-  if (RunPaths(path).is_run())
-    throw Error(path.string(), "there is a run already", "go on with it by --resume, or give another --out");
-  // What a process leaves that was killed before it wrote config.yaml does not count.
-  for (const auto& entry : fs::directory_iterator(path, why)) {
-    if (!is_left_of_a_new_run(entry.path().filename()))
-      throw Error(path.string(), "the folder is not empty", "give an empty or a new folder with --out");
-  }
+  std::string foreign;
+  for (const auto& entry : fs::directory_iterator(path, why))
+    if (!is_left_of_a_new_run(entry.path().filename())) foreign = entry.path().filename().string();
   if (why) cannot_make(path, why);
+  return foreign;
+}
+
+[[noreturn]] void not_empty(const fs::path& path) {
+  throw Error(path.string(), "the folder is not empty", "give an empty or a new folder with --out");
+}
+
+}  // namespace
+
+RunDirectory RunDirectory::create(const fs::path& path, const Config* config, const LockPatience& patience) {
+  const auto is_run = [&] {
+    if (RunPaths(path).is_run())
+      throw Error(path.string(), "there is a run already",
+                  "go on with it by --resume, or give another --out");
+  };
+  is_run();
+  if (!make_folder(path, config).empty()) not_empty(path);
   RunDirectory directory(path);
-  directory.lock();
+  directory.lock(patience);
+  is_run();
   return directory;
 }
 
-RunDirectory RunDirectory::open(const fs::path& path) {
+std::optional<RunDirectory> RunDirectory::create_unless_there(const fs::path& path, const Config* config,
+                                                              const LockPatience& patience) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto most = std::chrono::duration<double>(2 * patience.takeover_seconds + 60);
+  while (!RunPaths(path).is_run()) {
+    // What belongs to a run by now was not foreign.
+    try {
+      if (!make_folder(path, config).empty() && !RunPaths(path).is_run()) not_empty(path);
+    } catch (const Error&) {
+      if (RunPaths(path).is_run()) return std::nullopt;
+      throw;
+    }
+    RunDirectory directory(path);
+    LockLook other;
+    directory.lock_ = LockFile::take(RunPaths(path).lock(), true, &other, patience);
+    if (directory.lock_) {
+      if (RunPaths(path).is_run()) return std::nullopt;
+      return directory;
+    }
+    if (std::chrono::steady_clock::now() - begin > most) in_use(path, other.holder, patience);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return std::nullopt;
+}
+
+RunDirectory RunDirectory::open(const fs::path& path, const LockPatience& patience) {
   if (!fs::is_directory(path))
     throw Error(path.string(), "there is no such run directory", "give the folder of a run");
   if (!RunPaths(path).is_run())
     throw Error(path.string(), "the folder holds no run (no config.yaml)", "give the folder of a run");
   RunDirectory directory(path);
-  directory.lock();
-  // Temporary files of a process that was killed while it wrote.
-  std::error_code ignored;
-  for (const auto& entry : fs::recursive_directory_iterator(path, ignored))
-    if (entry.path().filename().string().find(".tmp-") != std::string::npos)
-      fs::remove(entry.path(), ignored);
+  directory.lock(patience);
+  remove_unfinished(path);
   return directory;
 }
 
-void RunDirectory::lock() {
-  const fs::path file = RunPaths(path_).lock();
-  // The kernel's lock ends with its process, so a file left behind by a dead one on this host does not count;
-  // one that names another host does, since not every shared file system passes the kernel's lock on.
-  for (int attempt = 0; attempt < 10; ++attempt) {
-    const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (descriptor < 0) cannot_make(path_, {errno, std::generic_category()});
-    const bool mine = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
-    std::ifstream in(file);
-    std::string pid, host;
-    const bool elsewhere = (in >> pid >> host) && host != provenance::host_name();
-    if (!mine || elsewhere) {
-      ::close(descriptor);
-      throw Error(path_.string(), "the run is in use by " + holder_of(file),
-                  elsewhere ? "wait for it or stop it; if it is dead, remove the file `lock` there"
-                            : "wait for it or stop it",
-                  ErrorKind::run);
-    }
-    struct stat opened {
-    }, named{};
-    const bool current = ::fstat(descriptor, &opened) == 0 && ::stat(file.c_str(), &named) == 0 &&
-                         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
-    if (!current) {  // its owner removed it between our two calls
-      ::close(descriptor);
-      continue;
-    }
-    const std::string text = std::to_string(::getpid()) + " " + provenance::host_name() + "\n";
-    if (::ftruncate(descriptor, 0) != 0 ||
-        ::pwrite(descriptor, text.data(), text.size(), 0) != ssize_t(text.size())) {
-      const int error = errno;
-      ::close(descriptor);
-      cannot_make(path_, {error, std::generic_category()});
-    }
-    lock_descriptor_ = descriptor;
-    return;
+RunDirectory RunDirectory::held(const fs::path& path, std::unique_ptr<LockFile> lock) {
+  RunDirectory directory(path);
+  directory.lock_ = std::move(lock);
+  remove_unfinished(path);
+  return directory;
+}
+
+RunDirectory RunDirectory::join(const fs::path& path) {
+  RunDirectory directory(path);
+  std::error_code ignored;
+  const fs::path logs = RunPaths(path).part_logs();
+  fs::create_directories(logs, ignored);
+  directory.log_ = logs / fmt::format("{}-{}.log", provenance::host_name(), ::getpid());
+  return directory;
+}
+
+void RunDirectory::lock(const LockPatience& patience) {
+  LockLook other;
+  lock_ = LockFile::take(RunPaths(path_).lock(), true, &other, patience);
+  if (!lock_) in_use(path_, other.holder, patience);
+  for (const RunLock& part : run_locks(path_, patience)) {
+    if (part.part.empty()) continue;
+    // The first rank waits for the end of a run, and does nothing to it meanwhile.
+    const bool waits = RunPaths(path_).locks() / part.part == RunPaths(path_).first_rank_lock();
+    if (part.look.state == LockState::held && waits) continue;
+    if (part.look.state == LockState::held) in_use(path_, part.look.holder, patience);
+    remove_lock(RunPaths(path_).locks() / part.part);
   }
-  throw Error(path_.string(), "the lock file keeps changing", "check which processes use the folder",
-              ErrorKind::run);
+}
+
+std::vector<RunLock> run_locks(const fs::path& run, const LockPatience& patience) {
+  const RunPaths paths(run);
+  std::vector<RunLock> locks;
+  if (LockLook look = look_at_lock(paths.lock(), patience); look.state != LockState::free)
+    locks.push_back({"", std::move(look)});
+  std::error_code ignored;
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(paths.locks(), ignored))
+    if (!entry.path().has_extension()) names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  for (std::string& name : names)
+    if (LockLook look = look_at_lock(paths.locks() / name, patience); look.state != LockState::free)
+      locks.push_back({std::move(name), std::move(look)});
+  return locks;
 }
 
 void RunDirectory::write_config(const Config& config) const {
@@ -184,7 +230,7 @@ void RunDirectory::write_state(const RunState& state) const {
 
 void RunDirectory::log(const std::string& line) const noexcept {
   try {
-    std::ofstream out(RunPaths(path_).log(), std::ios::app);
+    std::ofstream out(log_, std::ios::app);
     out << local_time("%Y-%m-%d %H:%M:%S ") << line << '\n';
   } catch (...) {
     // A log that cannot be written must not end a run; what matters goes to files that are checked.
@@ -222,6 +268,7 @@ std::optional<fs::path> latest_unfinished_run(const Config& config) {
 
 std::string first_difference(const Config& run, const Config& now) {
   for (const auto& key : schema::keys()) {
+    if (key.place != schema::NamesPlace::no) continue;
     const std::string before = schema::value_text(key, run), after = schema::value_text(key, now);
     if (before != after) return std::string(key.path) + " (" + before + " in the run, " + after + " now)";
   }

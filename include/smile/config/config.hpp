@@ -331,6 +331,8 @@ Config parse_config(const std::string& text, const std::string& name,
 /// The completed configuration as YAML: every key that has an effect or was given. Reading it again gives an
 /// equal Config.
 std::string to_yaml(const Config& config);
+/// The same without the keys that name files and folders: what makes two machines' parts parts of one run.
+std::string to_yaml_without_places(const Config& config);
 
 /// What can be checked only with the data at hand. A batch_size larger than the training part is an Error
 /// where it was given and becomes null (all rows) where it is the default; the turning-angle rule needs two

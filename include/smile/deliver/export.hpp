@@ -28,6 +28,7 @@ struct ExportOptions {
   bool predictive = true;       ///< groups predictions and predictions_constant_data, of the test rows
   bool log_likelihood = false;  ///< group predictions_log_density, of the same rows
   bool training_rows = false;   ///< groups posterior_predictive, observed_data and log_likelihood
+  std::string data;             ///< where the run's training data are by now, if they have moved
   int threads = 0;              ///< for predictions; 0: one for each core the process may use
   /// Set from outside: ends with an Error of kind `run` after a few draws; no unfinished file is left
   /// behind. May be null.

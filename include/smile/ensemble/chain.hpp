@@ -54,6 +54,8 @@ struct ChainRecord {
   ChainMonitor monitor;
   std::vector<std::string> findings;                  ///< of the sampler and the monitors, one sentence each
   std::vector<std::pair<std::string, double>> tuned;  ///< tuned quantities by name
+  std::uint32_t start_crc32 = 0;  ///< CRC-32 of the position from which it started; set where files are kept
+  std::string build;              ///< the program that has run it, as its keeper calls it
 };
 
 struct ChainOptions {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,16 @@
 #include "smile/files/draws.hpp"
 
 namespace smile {
+
+/// A chain that this process alone works on, as long as the object lives.
+class ChainClaim {
+ public:
+  virtual ~ChainClaim() = default;
+  /// Whether another process has it by now: then nothing more is written. Asked often.
+  virtual bool lost() = 0;
+  /// How far the chain is, for other processes to read. Called some five times a second.
+  virtual void tell(const ChainProgress& progress) = 0;
+};
 
 struct EnsembleOptions {
   std::filesystem::path directory;    ///< chain_files.hpp are made in it
@@ -31,6 +42,10 @@ struct EnsembleOptions {
   double checkpoint_seconds = 10;
   bool resume = false;  ///< go on from the checkpoints that are there
   std::string digest;   ///< identifies configuration and data; another one is refused on resume
+  std::string build;    ///< the program, for the chains' records
+  /// Asked for each chain before anything of it is read or made, from its thread; null: it is left to others,
+  /// and its record stays as it is made. Empty: all chains are this process's.
+  std::function<std::shared_ptr<ChainClaim>(std::uint32_t chain)> claim;
   const std::atomic<bool>* stop = nullptr;           ///< set from outside: finish the step, write checkpoints
   std::function<void(const Progress&)> on_progress;  ///< called from the thread of run_ensemble()
   std::function<void(const std::string&)> on_message;  ///< remarks, from the thread of run_ensemble()

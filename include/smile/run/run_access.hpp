@@ -21,8 +21,8 @@ struct RunProgress {
 /// @throws Error of kind usage
 void require_known_run(const std::filesystem::path& run);
 
-/// "process 4711 on host" where another process holds the run, else empty. Takes no lock. A file that a dead
-/// process of this host has left does not count; one that names another host does (docs/decisions/0004).
+/// "process 4711 on host" where a process has the run or a part of it ("… and 3 more" where several have),
+/// else empty. Takes no lock. What dead processes have left does not count (docs/decisions/0030).
 std::string run_writer(const std::filesystem::path& run);
 
 /// Refuses a path that is not a run (and names the runs in it, where it is a folder of runs), a run of

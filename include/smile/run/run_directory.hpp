@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "smile/config/config.hpp"
+#include "smile/run/lock_file.hpp"
 
 namespace smile {
 
@@ -20,36 +23,49 @@ struct RunState {
   std::int64_t pid = 0;                 ///< by which process; set where it is read
 };
 
-/// A run directory that this process holds. Two processes on one directory: the second is refused. The lock
-/// ends with the process, however it ends.
+/// A run directory that this process writes to: all of it, or parts.
 class RunDirectory {
  public:
   /// Makes a new run directory (and its parents) and locks it.
   /// @param config  whose files are read: it is not made inside of them
   /// @throws Error where it exists and holds anything, cannot be made, is locked, or would lie in what is
   /// read or in what belongs to another run
-  static RunDirectory create(const std::filesystem::path& path, const Config* config = nullptr);
-  /// Locks one that is there.
-  /// @throws Error where there is none, or another process has it (named with its pid and host)
-  static RunDirectory open(const std::filesystem::path& path);
-
-  RunDirectory(RunDirectory&& other) noexcept;
-  RunDirectory& operator=(RunDirectory&&) = delete;
-  ~RunDirectory();
+  static RunDirectory create(const std::filesystem::path& path, const Config* config = nullptr,
+                             const LockPatience& patience = {});
+  /// Locks one that is there, and all of its chains: what dead processes have left is taken over.
+  /// @throws Error where there is none, or another process has it or a part of it (named with pid and host)
+  static RunDirectory open(const std::filesystem::path& path, const LockPatience& patience = {});
+  /// create() for one of several processes that start at once: waits while another prepares the run.
+  /// @return nothing where there is a run by now, which may be joined
+  static std::optional<RunDirectory> create_unless_there(const std::filesystem::path& path,
+                                                         const Config* config,
+                                                         const LockPatience& patience = {});
+  /// For a process that has the run's lock.
+  static RunDirectory held(const std::filesystem::path& path, std::unique_ptr<LockFile> lock);
+  /// For a process that does parts of the run, with a lock for each of them.
+  static RunDirectory join(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
   /// Writes config.yaml: the completed configuration, with version, host and libraries as comments.
   void write_config(const Config& config) const;
   void write_state(const RunState& state) const;
-  /// Appends a line with the time to run.log; never throws.
+  /// Appends a line with the time to run.log, or to the process's own log where it does parts; never throws.
   void log(const std::string& line) const noexcept;
 
  private:
   explicit RunDirectory(std::filesystem::path path);
-  void lock();
-  std::filesystem::path path_;
-  int lock_descriptor_ = -1;
+  void lock(const LockPatience& patience);
+  std::filesystem::path path_, log_;
+  std::unique_ptr<LockFile> lock_;
 };
+
+/// What is left of a chain that a dead process had, or what a living one is at.
+struct RunLock {
+  std::string part;  ///< "chain-03"; empty: the whole run
+  LockLook look;
+};
+/// The lock of the run and those of its parts, as far as they are taken.
+std::vector<RunLock> run_locks(const std::filesystem::path& run, const LockPatience& patience = {});
 
 /// What status.json says; nothing where there is none.
 std::optional<RunState> read_run_state(const std::filesystem::path& path);
@@ -61,7 +77,8 @@ std::filesystem::path new_run_path(const Config& config);
 std::optional<std::filesystem::path> latest_unfinished_run(const Config& config);
 
 /// The first key in which two configurations differ, with both values: "training.sampler.step_size (0.001 in
-/// the run, 0.01 now)"; empty where they are equal.
+/// the run, 0.01 now)"; empty where they are equal. Keys that name places are not compared: files are known
+/// by what is in them (inputs.hpp).
 std::string first_difference(const Config& run, const Config& now);
 
 }  // namespace smile

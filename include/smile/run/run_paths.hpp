@@ -22,6 +22,15 @@ class RunPaths {
   std::filesystem::path progress() const { return run_ / "progress.json"; }  ///< while the run goes on
   std::filesystem::path log() const { return run_ / "run.log"; }
   std::filesystem::path lock() const { return run_ / "lock"; }
+  /// Of a chain, and of a member that several chains need (run/lock_file.hpp).
+  std::filesystem::path locks() const { return run_ / "locks"; }
+  std::filesystem::path chain_lock(std::size_t chain) const;
+  std::filesystem::path member_lock(std::size_t member) const;
+  /// Of rank 0, which stays to the end.
+  std::filesystem::path first_rank_lock() const { return locks() / "rank-0"; }
+  /// Logs of the processes that did parts of the run.
+  std::filesystem::path part_logs() const { return run_ / "log"; }
+  std::filesystem::path inputs() const { return run_ / "inputs.json"; }  ///< where the data are: inputs.hpp
   /// Rows of each part, normalisation, labels: what the data was.
   std::filesystem::path data() const { return run_ / "dataset_splits.npz"; }
   std::filesystem::path parameters() const { return run_ / "parameters.json"; }  ///< what a draw is made of

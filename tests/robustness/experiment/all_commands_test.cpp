@@ -50,6 +50,7 @@ class AllCommands : public testing::Test {
     const std::string r = run.string(), out = *folder_ / "out";
     return {{"run", {"run", config_, "--out", r, "--resume", "--no-report", "--quiet"}},
             {"evaluate", {"evaluate", r, "--quiet"}},
+            {"merge", {"merge", r, "--no-report", "--quiet"}},
             {"predict",
              {"predict", r, "--data", *folder_ / "table.csv", "--out", out, "--format", "csv", "--quiet"}},
             {"export", {"export", r, "--format", "npz", "--out", out}},
@@ -177,9 +178,9 @@ TEST_F(AllCommands, TellOfChangedBytes) {
     std::set<std::string> commands;  ///< that read it
   };
   for (const Case& c : std::vector<Case>{
-           {"samples/chain-00.npy", 300, {"run", "evaluate", "predict", "export", "diagnose"}},
-           {"warmstart/member-00.npy", 150, {"run", "evaluate"}},
-           {"dataset_splits.npz", 300, {"run", "evaluate", "predict", "export", "report"}},
+           {"samples/chain-00.npy", 300, {"run", "evaluate", "merge", "predict", "export", "diagnose"}},
+           {"warmstart/member-00.npy", 150, {"run", "evaluate", "merge"}},
+           {"dataset_splits.npz", 300, {"run", "evaluate", "merge", "predict", "export", "report"}},
            {"eval/predictions.npz", -1, {"report"}},
        })
     for (const std::string& name : c.commands) {

@@ -1,7 +1,11 @@
 #include "smile/run/run_inspection.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
+#include <ctime>
 
 #include "run/provenance.hpp"
 #include "smile/error.hpp"
@@ -89,15 +93,18 @@ TEST(RunInspection, KnowsARunThatIsBeingWrittenFromOneThatWasKilled) {
   }
   EXPECT_EQ(inspect_run(folder.path()).writer, "");
   // Left behind by a process that is gone.
-  folder.write(
-      "lock", "999999999 " + [] {
-        char name[256] = {};
-        ::gethostname(name, sizeof name - 1);
-        return std::string(name);
-      }());
+  const pid_t child = ::fork();
+  if (child == 0) {
+    RunDirectory held = RunDirectory::open(folder.path());
+    ::kill(::getpid(), SIGKILL);
+  }
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(fs::exists(folder / "lock"));
   EXPECT_EQ(inspect_run(folder.path()).writer, "");
-  folder.write("lock", "1 another-host");
-  EXPECT_NE(inspect_run(folder.path()).writer, "");
+  // Of another host, which nobody can ask.
+  folder.write("lock", R"({"host": "another", "pid": 1, "token": "a", "beat": )" +
+                           std::to_string(std::time(nullptr)) + "}");
+  EXPECT_EQ(inspect_run(folder.path()).writer, "process 1 on another");
 }
 
 }  // namespace

@@ -40,9 +40,11 @@ TEST(RunPaths, OwnAndOthers) {
 }
 
 TEST(RunPaths, WhatAProcessLeavesThatWasKilledAtItsBeginning) {
-  for (const char* name : {"lock", "status.json", "status.json.tmp-1", "config.yaml.tmp-1"})
+  for (const char* name : {"lock", "lock.1f", "locks", "status.json", "status.json.tmp-1",
+                           "config.yaml.tmp-1", "inputs.json", "dataset_splits.npz"})
     EXPECT_TRUE(is_left_of_a_new_run(name)) << name;
-  for (const char* name : {"locks", "data.csv", "samples"}) EXPECT_FALSE(is_left_of_a_new_run(name)) << name;
+  for (const char* name : {"lock2", "log.txt", "data.csv", "samples"})
+    EXPECT_FALSE(is_left_of_a_new_run(name)) << name;
 }
 
 }  // namespace
