@@ -17,3 +17,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/smileConfig.cmake.in $
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/smileConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/smileConfig.cmake ${PROJECT_BINARY_DIR}/smileConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/smile)
+# The same for pkg-config: pkg-config --cflags --libs smile. The library is static, so that what it needs is named with it.
+file(RELATIVE_PATH SMILE_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+configure_file(${PROJECT_SOURCE_DIR}/cmake/smile.pc.in ${PROJECT_BINARY_DIR}/smile.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/smile.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

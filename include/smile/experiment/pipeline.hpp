@@ -23,7 +23,7 @@ struct RunSummary;
 
 /// What the caller of a run decides; nothing in it changes a number.
 struct RunOptions {
-  std::string out;      ///< run directory; empty: <saving_dir>/<experiment_name>/<timestamp>
+  std::string out;      ///< run directory; empty: `saving_dir/experiment_name/TIME`
   std::string data;     ///< of a run that exists: where its data are by now, if they have moved
   int threads = 0;      ///< 0: one for each core the process may use
   bool resume = false;  ///< go on with `out`, or with the latest unfinished run of the experiment
@@ -117,7 +117,7 @@ struct SweepSummary {
   int exit_status() const;
 };
 
-/// One run for each point of the search file, in <saving_dir>/<experiment_name>/<point>. Finished runs are
+/// One run for each point of the search file, in `saving_dir/experiment_name/POINT`. Finished runs are
 /// skipped (their metrics are read), unfinished ones go on. All points are checked before the first one
 /// starts.
 SweepSummary run_sweep(const std::string& config_file, const std::vector<Setting>& settings,
