@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Log-densities that are functions of Python, one chain after another on the calling thread.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // smile::Error becomes smile_bnn.InputError or smile_bnn.RunError with place, cause and mend.
 #include <nanobind/stl/string.h>
 

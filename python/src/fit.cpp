@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs: the pipeline of the command line with rows in memory.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A stored run, asked in memory.
 #include "smile/deliver/fitted_run.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Long work on a thread of its own, while the calling thread of Python looks for signals and hands on what
 /// is to be shown. The work never touches Python.
 #pragma once

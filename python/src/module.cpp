@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // smile_bnn._core: what the Python of the package calls. Users see the package, not this module.
 #include "bindings.hpp"
 
