@@ -141,11 +141,13 @@ std::size_t RunDiagnosis::count(Verdict verdict) const {
 
 RunDiagnosis diagnose_run(const fs::path& path) {
   const RunFacts facts = inspect_run(path);
-  const RunEvidence run = evidence_of(facts);
+  RunEvidence run = evidence_of(facts);
   RunDiagnosis out;
   out.directory = path.string();
   out.status = facts.status();
-  for (const ChainEvidence& chain : chains_of(run)) {
+  const std::vector<ChainEvidence> chains = chains_of(run);
+  for (const ChainEvidence& chain : chains) run.dimension = std::max(run.dimension, chain.record.dimension);
+  for (const ChainEvidence& chain : chains) {
     ChainDiagnosis d;
     put_numbers(d, chain, run);
     put_convergence(d, run.diagnostics);

@@ -28,7 +28,14 @@ struct RunEvidence {
   std::vector<ChainReport> chains;
   nlohmann::json diagnostics, sampling;
 
+  std::size_t dimension = 0;  ///< d; 0: not known
+
   bool chooses_step() const { return sampler.turns(); }
+  /// More parameters than training rows under the prior N(0, 1): chains leave the neighbourhood of the
+  /// trained networks (spec 06, 6.4).
+  bool wide_under_standard_prior() const {
+    return rows.count > 0 && sampler.prior_config.is_standard() && dimension > rows.count;
+  }
   /// What makes steps smaller, or larger.
   std::string smaller_step() const;
   std::string larger_step() const;

@@ -26,6 +26,8 @@ class Judge {
     lppd();
     convergence();
     coverage();
+    temperature();
+    prior_only();
   }
 
  private:
@@ -46,6 +48,11 @@ class Judge {
   std::string against_bad_sampling() const {
     if (is_damaged()) return "mend the damaged chains and then evaluate anew";
     if (d_.count(Verdict::doubtful) > 0) return "see the chains that are doubtful";
+    if (run_.wide_under_standard_prior())
+      return fmt::format(
+          "set training.sampler.prior_config.name: WarmStart (or He): {} parameters under "
+          "N(0, 1) and {} training rows",
+          run_.dimension, run_.rows.count);
     return run_.smaller_step() + "; if that does not help, the prior does not fit the network";
   }
 
@@ -62,7 +69,7 @@ class Judge {
                         "needs nothing learned",
                         no_number ? "not finite" : number_text(after), run_.nothing_learned),
             against_bad_sampling());
-      else if (after < before && !is_too_small())
+      else if (after < before - kLowered && !is_too_small())
         add(Weight::warning, Cause::worse_than_start,
             fmt::format("sampling lowered the test LPPD from {} (warm-started ensemble) to {}",
                         number_text(before), number_text(after)),
@@ -132,6 +139,48 @@ class Judge {
         }
     }
     return "";
+  }
+
+  /// Layers whose draws are wider than the posterior.
+  void temperature() {
+    if (!run_.diagnostics.is_object() || !run_.diagnostics.contains("temperature") || is_damaged()) return;
+    std::string hot;
+    double hottest = 0;
+    for (const json& layer : run_.diagnostics["temperature"]) {
+      const double value = json_number(layer, "value"), error = json_number(layer, "standard_error");
+      if (!(value - 3 * (std::isfinite(error) ? error : 0) > kTooHot)) continue;
+      hot += fmt::format("{}{} {:.2f}", hot.empty() ? "" : ", ", layer.value("layer", ""), value);
+      hottest = std::max(hottest, value);
+    }
+    if (hot.empty()) return;
+    add(Weight::warning, Cause::too_hot,
+        fmt::format("draws are wider than the posterior in some layers: temperature {} (1 is right)", hot),
+        against_heat());
+  }
+
+  std::string against_heat() const {
+    const MicrocanonicalOptions& options = run_.sampler.microcanonical;
+    if (!run_.sampler.is_stochastic_microcanonical()) return run_.smaller_step();
+    if (options.decoherence_length && std::isinf(*options.decoherence_length))
+      return "set decoherence_length: auto, or take the sampler psmile-auto with its own defaults";
+    return "give a larger batch_size, or a smaller turn_angle";
+  }
+
+  /// Directions that no data speaks of should look like the prior.
+  void prior_only() {
+    if (!run_.diagnostics.is_object() || !run_.diagnostics.contains("prior_only")) return;
+    const json& found = run_.diagnostics["prior_only"];
+    const double spread = json_number(found, "spread");
+    if (!(spread > kPriorOnlyFactor || spread < 1 / kPriorOnlyFactor)) return;
+    add(Weight::warning, Cause::prior_only,
+        fmt::format(
+            "parameters that have no data ({}) should vary as their prior says, and the mean square of "
+            "their draws is {:.2g} of the prior's",
+            found.value("parameters", 0), spread),
+        run_.sampler.is_stochastic_microcanonical() && run_.sampler.microcanonical.decoherence_length &&
+                std::isinf(*run_.sampler.microcanonical.decoherence_length)
+            ? "set decoherence_length: auto, which stirs directions without batch noise"
+            : "run longer chains");
   }
 
   void coverage() {

@@ -20,6 +20,14 @@ inline constexpr double kTurnFactor = 2;          ///< turning angle of sampling
 /// A step that turns the velocity by less is far too small unless there are so many that it turns around
 /// nevertheless: n steps of δ turn it by about √n δ.
 inline constexpr double kHardlyTurns = 1e-3;
+/// Test LPPD that sampling may lose against its start without a word: another split moves it by as much.
+inline constexpr double kLowered = 0.05;
+/// Temperature of a layer, by its draws and gradients, above which the draws are much wider than the
+/// posterior. The default sampler leaves up to 1.25 where there are hundreds of batches an epoch (spec
+/// 06, 6.3).
+inline constexpr double kTooHot = 1.3;
+/// Mean square of directions without data over the prior's, either way.
+inline constexpr double kPriorOnlyFactor = 2;
 /// First step size over the one that warm-up ended with, above which the search began much too high.
 inline constexpr double kBeganTooLarge = 1e3;
 

@@ -1,4 +1,6 @@
 // The plan of a run: what it will need, known before anything is written.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -47,9 +49,38 @@ RunEstimate estimate_of(const Experiment& e, int threads) {
 
 }  // namespace experiment
 
+namespace {
+
+/// Batches an epoch from which residual heat of 15 to 25 % is to be expected (spec 06, 6.3).
+constexpr std::size_t kManyBatches = 100;
+
+/// What is known beforehand of how well the posterior will be sampled.
+std::vector<std::string> remarks_on_posterior(const experiment::Experiment& e) {
+  std::vector<std::string> remarks;
+  const SamplerConfig& sampler = e.config.training.sampler;
+  if (sampler.prior_config.is_standard() && e.dimension() > e.observations())
+    remarks.push_back(fmt::format(
+        "{} parameters under the prior N(0, 1) and {} training rows: chains may leave the neighbourhood of "
+        "the "
+        "trained networks; training.sampler.prior_config.name: WarmStart (or He) keeps them there",
+        e.dimension(), e.observations()));
+  const std::size_t batches = batches_per_epoch(sampler, e.observations());
+  if (sampler.turns() && batches > kManyBatches)
+    remarks.push_back(
+        fmt::format("{} batches an epoch: draws will be some 15 to 25 % too wide (more than {}); a larger "
+                    "batch_size mends "
+                    "it",
+                    batches, kManyBatches));
+  return remarks;
+}
+
+}  // namespace
+
 CheckedRun check_run(const Config& config, int threads) {
   const experiment::Experiment e = experiment::prepare(config);
-  return {e.config, e.info, experiment::estimate_of(e, threads), e.warnings};
+  std::vector<std::string> warnings = e.warnings;
+  for (std::string& remark : remarks_on_posterior(e)) warnings.push_back(std::move(remark));
+  return {e.config, e.info, experiment::estimate_of(e, threads), std::move(warnings)};
 }
 
 }  // namespace smile

@@ -10,6 +10,7 @@
 #include "experiment/draws.hpp"
 #include "experiment/log_densities.hpp"
 #include "experiment/phase_progress.hpp"
+#include "experiment/posterior_checks.hpp"
 #include "experiment/task_accumulator.hpp"
 #include "smile/diagnosis/chains_file.hpp"
 #include "smile/diagnosis/diagnosis.hpp"
@@ -31,6 +32,8 @@ constexpr std::size_t kDensityDraws = 1000;  ///< draws a chain whose log-densit
 /// The same of a network where a pass over all training rows takes seconds, and the points (images, tokens)
 /// of the rows that are passed.
 constexpr std::size_t kDensityDrawsOfLarge = 100, kDensityPointsOfLarge = 4096;
+/// Draws a chain whose gradients tell its temperature.
+constexpr std::size_t kCheckedDraws = 200, kCheckedDrawsOfLarge = 20;
 constexpr std::size_t kFollowedRows = 10;  ///< test rows whose predictions are diagnosed like parameters
 
 /// Metrics by name, in the order in which they were first set; one column for each phase.
@@ -236,6 +239,23 @@ std::optional<QuantityDiagnostics> diagnose_log_density(const Evaluation& evalua
   return diagnose("log_density", sum, chains.size(), parts);
 }
 
+/// Temperatures and directions without data, from some draws of each chain.
+std::optional<PosteriorChecks> check_draws(const Evaluation& evaluation, std::span<const ChainDraws> chains,
+                                           std::size_t draws, std::size_t threads) {
+  const Experiment& e = evaluation.e;
+  const std::size_t most = e.is_native() ? kCheckedDraws : kCheckedDrawsOfLarge;
+  DensityPlan plan;
+  plan.draws = draws;
+  plan.every = std::max<std::size_t>(1, draws / most);
+  if (!e.is_native())
+    plan.rows = std::max<std::size_t>(1, kDensityPointsOfLarge / e.network->points_per_row());
+  plan.threads = threads;
+  plan.stop = evaluation.options.stop;
+  PhaseProgress progress(evaluation.options.on_progress, "diagnosis", "chains");
+  plan.on_draw = [&](std::size_t done) { progress.tell(done, chains.size(), done == chains.size()); };
+  return check_posterior(e, chains, plan, evaluation.directory.path());
+}
+
 /// @return false where it was stopped
 bool diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, Followed& f,
                     std::size_t threads) {
@@ -251,6 +271,8 @@ bool diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, 
   if (!of_density) return false;
   quantities.push_back(std::move(*of_density));
   evaluation.table.set(Phase::sampling, {.parameters = &of_parameters, .predictions = &of_predictions});
+  const auto checks = check_draws(evaluation, chains, f.draws, threads);
+  if (!checks) return false;
   using nlohmann::ordered_json;
   ordered_json out;
   out["draws_per_chain"] = f.draws;
@@ -259,6 +281,11 @@ bool diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, 
   out["parameters"] = ordered_json::parse(to_json(of_parameters));
   out["predictions"] = ordered_json::parse(to_json(of_predictions));
   out["quantities"] = ordered_json::parse(to_json(std::span<const QuantityDiagnostics>(quantities)));
+  out["temperature"] = ordered_json::array();
+  for (const LayerTemperature& layer : checks->layers)
+    out["temperature"].push_back(
+        {{"layer", layer.layer}, {"value", layer.value}, {"standard_error", layer.standard_error}});
+  out["prior_only"] = {{"parameters", checks->prior_only}, {"spread", checks->prior_only_spread}};
   write_file_atomically(evaluation.paths().diagnostics(), out.dump(1) + "\n");
   return true;
 }

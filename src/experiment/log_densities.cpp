@@ -6,21 +6,23 @@
 
 namespace smile::experiment {
 
+TrainingSample sample_training_rows(const Experiment& e, std::size_t count) {
+  TrainingSample sample;
+  if (count == 0 || count >= e.observations()) return sample;
+  BatchOrder order = e.network->batches(count, BatchMode::even, StreamKey{e.seed(), 0, Purpose::diagnostics});
+  const auto chosen = order.rows(1);
+  sample.rows.assign(chosen.begin(), chosen.end());
+  if (!sample.rows.empty()) sample.scale = double(e.observations()) / double(sample.rows.size());
+  return sample;
+}
+
 std::optional<LogDensities> log_densities(const Experiment& e, std::span<const ChainDraws> chains,
                                           const DensityPlan& plan, const CompleteDraw& complete) {
   LogDensities out;
   out.draws = (plan.draws + plan.every - 1) / plan.every;
   out.log_prior.resize(chains.size() * out.draws);
   out.log_likelihood.resize(out.log_prior.size());
-  std::vector<std::uint32_t> rows;  // none: all
-  double scale = 1;
-  if (plan.rows > 0 && plan.rows < e.observations()) {
-    BatchOrder order =
-        e.network->batches(plan.rows, BatchMode::even, StreamKey{e.seed(), 0, Purpose::diagnostics});
-    const auto chosen = order.rows(1);
-    rows.assign(chosen.begin(), chosen.end());
-    if (!rows.empty()) scale = double(e.observations()) / double(rows.size());
-  }
+  const auto [rows, scale] = sample_training_rows(e, plan.rows);
   // A job is a run of draws that is worth making a network's workspace for.
   constexpr std::size_t kJobDraws = 256;
   const std::size_t total = out.log_prior.size(),
@@ -28,7 +30,7 @@ std::optional<LogDensities> log_densities(const Experiment& e, std::span<const C
   std::atomic<std::size_t> done = 0;
   const auto stopped = [&] { return plan.stop && plan.stop->load(); };
   ensemble::parallel_for((total + job_draws - 1) / job_draws, plan.threads,
-                         [&](std::size_t job) {
+                         [&, &rows = rows, scale = scale](std::size_t job) {
                            if (stopped()) return;
                            const auto network = e.network->likelihood(Part::train);
                            HostVector<float> position(e.dimension());

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -27,6 +28,14 @@ struct DensityPlan {
   std::function<void(std::size_t done)> on_draw;  ///< from the calling thread
   const std::atomic<bool>* stop = nullptr;
 };
+
+/// Training rows drawn at random, the same for every use, and N over their number.
+struct TrainingSample {
+  std::vector<std::uint32_t> rows;  ///< none: all
+  double scale = 1;
+};
+/// @param count  0: all
+TrainingSample sample_training_rows(const Experiment& experiment, std::size_t count);
 
 /// @cost one forward pass over the rows a draw
 /// @return nothing where it was stopped

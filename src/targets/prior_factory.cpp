@@ -73,10 +73,10 @@ constexpr PriorParameter scale(double fallback = 1) {
 
 std::deque<PriorRow>& rows() {
   static std::deque<PriorRow> table{
-      {"StandardNormal",
-       "N(0, 1) for every parameter",
-       {},
-       [](const PriorValues&, const ParameterGroup&) { return PriorSection{}; }},
+      {.name = "StandardNormal",
+       .doc = "N(0, 1) for every parameter",
+       .section = [](const PriorValues&, const ParameterGroup&) { return PriorSection{}; },
+       .is_standard = true},
       {"Normal",
        "N(loc, scale²)",
        {loc(), scale()},
@@ -155,10 +155,6 @@ void check_parameters(const PriorRow& prior, const PriorValues& given) {
 
 bool same_density(const PriorSection& a, const PriorSection& b) {
   return a.family == b.family && a.loc == b.loc && a.scale == b.scale && a.limit == b.limit;
-}
-
-std::string_view layer_of(const ParameterGroup& group) {
-  return std::string_view(group.name).substr(0, group.name.rfind('.'));
 }
 
 std::vector<double> fixed_draws(std::size_t size, std::uint64_t seed, std::uint64_t step) {

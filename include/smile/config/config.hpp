@@ -129,6 +129,8 @@ struct PriorConfig {
   std::optional<std::uint64_t> seed;  ///< of a prior's fixed offsets
 
   const PriorRow& row() const { return prior_row(name); }
+  /// N(0, 1) for every parameter.
+  bool is_standard() const { return row().is_standard; }
   /// Those of the chosen prior, as make_prior wants them. What is left over of others is not among them.
   PriorValues values() const;
 };

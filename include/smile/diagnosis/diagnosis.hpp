@@ -44,6 +44,8 @@ enum class Cause {
   constant_predictions,
   nonfinite_draws,
   too_narrow,
+  too_hot,
+  prior_only,
 };
 template <>
 struct Named<Cause> {
@@ -78,6 +80,8 @@ struct Named<Cause> {
       {Cause::constant_predictions, "constant-predictions"},
       {Cause::nonfinite_draws, "nan-draws"},
       {Cause::too_narrow, "too-narrow"},
+      {Cause::too_hot, "too-hot"},
+      {Cause::prior_only, "prior-only"},
   };
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace smile {
@@ -26,6 +27,11 @@ struct ParameterGroup {
     return n;
   }
 };
+
+/// The tensor's layer: its name up to the last dot, so that a weight and its bias are of one.
+inline std::string_view layer_of(const ParameterGroup& group) {
+  return std::string_view(group.name).substr(0, group.name.rfind('.'));
+}
 
 /// All tensors in registration order; they tile [0, size()).
 struct ParameterLayout {

@@ -88,7 +88,8 @@ struct PriorRow {
   /// The density of one tensor; offset and size are filled in by make_prior.
   /// @param values  exactly those of `parameters`
   PriorSection (*section)(const PriorValues& values, const ParameterGroup& group) = nullptr;
-  bool has_seed = false;  ///< sections are element_normal, whose fixed a_i, b_i follow a seed
+  bool has_seed = false;     ///< sections are element_normal, whose fixed a_i, b_i follow a seed
+  bool is_standard = false;  ///< N(0, 1) for every parameter
   /// Known only after the warm start: `section` finds the root mean square of the parameters of the tensor's
   /// layer over all members among its values, as `layer_rms`.
   bool from_members = false;
