@@ -42,6 +42,8 @@ class Judge {
     return false;
   }
   bool is_damaged() const { return some_chain(Cause::damaged); }
+  /// Chains that are nowhere near the posterior say nothing about its width.
+  bool is_astray() const { return is_damaged() || d_.count(Verdict::doubtful) > 0; }
   bool is_too_small() const { return some_chain(Cause::hardly_turns) || some_chain(Cause::still); }
 
   /// What to do about a sampler that made predictions worse; where chains were told off, that comes first.
@@ -143,7 +145,7 @@ class Judge {
 
   /// Layers whose draws are wider than the posterior.
   void temperature() {
-    if (!run_.diagnostics.is_object() || !run_.diagnostics.contains("temperature") || is_damaged()) return;
+    if (!run_.diagnostics.is_object() || !run_.diagnostics.contains("temperature") || is_astray()) return;
     std::string hot;
     double hottest = 0;
     for (const json& layer : run_.diagnostics["temperature"]) {
@@ -168,7 +170,7 @@ class Judge {
 
   /// Directions that no data speaks of should look like the prior.
   void prior_only() {
-    if (!run_.diagnostics.is_object() || !run_.diagnostics.contains("prior_only")) return;
+    if (!run_.diagnostics.is_object() || !run_.diagnostics.contains("prior_only") || is_astray()) return;
     const json& found = run_.diagnostics["prior_only"];
     const double spread = json_number(found, "spread");
     if (!(spread > kPriorOnlyFactor || spread < 1 / kPriorOnlyFactor)) return;
