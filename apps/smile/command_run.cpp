@@ -98,7 +98,7 @@ int run(const RunArguments& arguments) {
       if (!run.metrics.empty() && !arguments.no_report) write_report(run.directory);
     };
     const SweepSummary summary = run_sweep(arguments.config, settings, arguments.search, options);
-    print("{}", sweep_table(summary));
+    if (!summary.entries.empty()) print("{}", sweep_table(summary));
     if (summary.interrupted)
       print_error("error: {}: interrupted; give the same command again, finished runs are skipped\n",
                   arguments.search);

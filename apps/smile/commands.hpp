@@ -24,6 +24,7 @@ void add_check(CLI::App& program, Action& action);
 void add_list(CLI::App& program, Action& action);
 void add_evaluate(CLI::App& program, Action& action);
 void add_merge(CLI::App& program, Action& action);
+void add_slurm(CLI::App& program, Action& action);
 void add_predict(CLI::App& program, Action& action);
 void add_tune(CLI::App& program, Action& action);
 void add_export(CLI::App& program, Action& action);
@@ -47,6 +48,8 @@ struct ConfigArguments {
   mutable std::optional<std::string> input_;
 };
 void add_config_arguments(CLI::App& command, ConfigArguments& arguments);
+/// The same without --search.
+void add_one_config_argument(CLI::App& command, ConfigArguments& arguments);
 
 /// What --data says of itself where a run exists.
 inline const char* data_option_text() {

@@ -6,14 +6,10 @@
 
 namespace smile::program {
 
-void add_config_arguments(CLI::App& command, ConfigArguments& arguments) {
+void add_one_config_argument(CLI::App& command, ConfigArguments& arguments) {
   command.add_option("config", arguments.config, "the configuration, a YAML file")
       ->required()
       ->type_name("CONFIG.yaml");
-  command
-      .add_option("--search", arguments.search,
-                  "a file with lists at its leaves: one run for each combination")
-      ->type_name("SWEEP.yaml");
   command
       .add_option("--set", arguments.set,
                   "set a key, such as training.sampler.step_size=0.01; may be repeated")
@@ -21,6 +17,14 @@ void add_config_arguments(CLI::App& command, ConfigArguments& arguments) {
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false);
+}
+
+void add_config_arguments(CLI::App& command, ConfigArguments& arguments) {
+  add_one_config_argument(command, arguments);
+  command
+      .add_option("--search", arguments.search,
+                  "a file with lists at its leaves: one run for each combination")
+      ->type_name("SWEEP.yaml");
 }
 
 std::vector<Setting> ConfigArguments::settings() const {

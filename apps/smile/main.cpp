@@ -63,6 +63,7 @@ int main(int argc, char** argv) {
   smile::program::add_list(program, action);
   smile::program::add_evaluate(program, action);
   smile::program::add_merge(program, action);
+  smile::program::add_slurm(program, action);
   smile::program::add_predict(program, action);
   smile::program::add_tune(program, action);
   smile::program::add_export(program, action);

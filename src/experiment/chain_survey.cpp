@@ -4,12 +4,17 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <system_error>
 #include <utility>
 
 #include "smile/ensemble/ensemble_runner.hpp"
 #include "smile/run/run_paths.hpp"
 
 namespace smile::experiment {
+
+namespace fs = std::filesystem;
 
 std::string note_of(const ChainProgress& p) {
   return fmt::format("{} {} {} {} {:.9g} {:.9g}", p.done, p.total, p.warmup, p.refused, p.log_density,
@@ -40,9 +45,24 @@ ChainSurvey::ChainSurvey(std::filesystem::path run, std::size_t chains, LockPati
     : run_(std::move(run)), patience_(patience), chains_(chains) {}
 
 void ChainSurvey::look() {
-  for (std::size_t i = 0; i < chains_.size(); ++i)
-    if (chains_[i].state != ChainState::complete && chains_[i].state != ChainState::failed)
-      chains_[i] = look_at(std::uint32_t(i));
+  // Two lists in place of two look-ups a chain: of thousands of chains most have not begun or have ended. A
+  // list may be older than the files; that a chain is open is only said for as long as nobody has its lock.
+  std::set<std::string> names;
+  const fs::path checkpoints = checkpoint_path(run_, 0).parent_path();
+  std::error_code ignored;
+  for (const fs::path& folder : {RunPaths(run_).locks(), checkpoints})
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
+      names.insert(entry.path().filename().string());
+  for (std::size_t i = 0; i < chains_.size(); ++i) {
+    if (chains_[i].state == ChainState::complete || chains_[i].state == ChainState::failed) continue;
+    const auto chain = std::uint32_t(i);
+    const fs::path checkpoint = checkpoint_path(run_, chain).filename();
+    if (names.contains(RunPaths(run_).chain_lock(i).filename().string()) ||
+        names.contains(checkpoint.string()) || names.contains(checkpoint.string() + ".previous"))
+      chains_[i] = look_at(chain);
+    else
+      chains_[i] = {}, chains_[i].progress.chain = chain;
+  }
 }
 
 SurveyedChain ChainSurvey::look_at(std::uint32_t chain) const {

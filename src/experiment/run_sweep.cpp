@@ -1,17 +1,22 @@
 /// One run for each point of a search file, and the pooled table.
 #include <fmt/format.h>
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "experiment/experiment.hpp"
 #include "run/remade.hpp"
+#include "smile/ensemble/parallel.hpp"
 #include "smile/error.hpp"
 #include "smile/experiment/pipeline.hpp"
 #include "smile/experiment/sweep.hpp"
 #include "smile/files/atomic_file.hpp"
+#include "smile/run/lock_file.hpp"
 #include "smile/run/metrics_file.hpp"
 #include "smile/run/run_directory.hpp"
 #include "smile/run/run_paths.hpp"
@@ -89,6 +94,127 @@ void write_tables(SweepSummary& sweep, const fs::path& folder) {
   write_file_atomically(sweep.json, json.dump(1) + "\n");
 }
 
+bool is_complete(const fs::path& run) {
+  const auto state = read_run_state(run);
+  return state && state->status == "complete";
+}
+
+/// Runs one point, goes on with it, or reads what it has given.
+SweepEntry run_point(const SweepPoint& point, const Config& config, const fs::path& folder,
+                     const RunOptions& options) {
+  const fs::path run = folder / point.name;
+  SweepEntry entry{point.name, {}};
+  if (is_complete(run)) {
+    check_same(run, config);
+    entry.summary = read_summary(run);
+    return entry;
+  }
+  RunOptions own = options;
+  own.launch.reset();
+  own.out = run.string();
+  own.resume = RunPaths(run).is_run();
+  try {
+    entry.summary = run_experiment(config, own);
+  } catch (const Error& error) {
+    // A point that cannot run does not stop the others; a wrong point (usage) does.
+    if (error.kind() == ErrorKind::usage) throw;
+    entry.summary.status = RunStatus::failed;
+    entry.summary.directory = run.string();
+    entry.summary.reason = error.what();
+    if (options.on_message) options.on_message(entry.summary.reason);
+  }
+  if (entry.summary.status != RunStatus::interrupted && options.on_run_done)
+    options.on_run_done(entry.summary);
+  return entry;
+}
+
+/// What a point has come to, whoever ran it.
+SweepEntry entry_of(const SweepPoint& point, const fs::path& run) {
+  SweepEntry entry{point.name, {}};
+  if (is_complete(run)) {
+    entry.summary = read_summary(run);
+    return entry;
+  }
+  const auto state = read_run_state(run);
+  entry.summary.directory = run.string();
+  entry.summary.status = state && state->status == "failed" ? RunStatus::failed : RunStatus::interrupted;
+  entry.summary.reason = state ? state->reason : "not begun";
+  return entry;
+}
+
+/// One of several processes that share the points: a run a rank. A point is taken by a lock beside its run's;
+/// what a dead process has left of one is gone on with.
+SweepSummary share_sweep(const std::vector<SweepPoint>& points, const std::vector<Config>& configs,
+                         const fs::path& folder, const RunOptions& options) {
+  const Launch& launch = *options.launch;
+  const LockPatience patience{.takeover_seconds = options.takeover_seconds};
+  const RunPaths locks(folder);
+  const auto began = fs::file_time_type::clock::now();
+  std::unique_ptr<LockFile> stays;
+  if (launch.together && launch.rank == 0)
+    stays = LockFile::take(locks.first_rank_lock(), true, nullptr, patience);
+  RunOptions own = options;
+  if (own.threads == 0)
+    own.threads = int(
+        threads_of_rank(launch, ensemble::usable_cores(), std::size_t(std::thread::hardware_concurrency())));
+  // Those of this rank first, then the others' from the end.
+  std::vector<std::size_t> order, others;
+  for (std::size_t i = 0; i < points.size(); ++i)
+    (i % launch.ranks == launch.rank ? order : others).push_back(i);
+  order.insert(order.end(), others.rbegin(), others.rend());
+  std::vector<bool> ended(points.size());
+  /// A point that failed since this process began is not tried again.
+  const auto failed_by_now = [&](const fs::path& run) {
+    std::error_code none;
+    const auto state = read_run_state(run);
+    return state && state->status == "failed" && fs::last_write_time(RunPaths(run).state(), none) >= began;
+  };
+  SweepSummary sweep;
+  const auto stopped = [&] { return options.stop && options.stop->load(); };
+  for (bool waiting = true; waiting && !stopped();) {
+    bool live = false;
+    for (const std::size_t i : order) {
+      if (ended[i] || stopped()) continue;
+      const fs::path run = folder / points[i].name;
+      LockLook other;
+      // Its lock comes first: who had it may have ended the point meanwhile.
+      const auto lock = LockFile::take(locks.locks() / fmt::format("point-{:04}", i), true, &other, patience);
+      if (!lock) {
+        live = true;
+        continue;
+      }
+      ended[i] = is_complete(run) || failed_by_now(run);
+      if (ended[i]) continue;
+      if (options.on_message)
+        options.on_message(fmt::format("point {} of {}: {}", i + 1, points.size(), points[i].name));
+      const SweepEntry entry = run_point(points[i], configs[i], folder, own);
+      ended[i] = entry.summary.status != RunStatus::interrupted;
+    }
+    waiting = live && stays != nullptr;
+    if (waiting) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    if (live && !stays) break;
+  }
+  for (std::size_t i = 0; i < points.size(); ++i)
+    sweep.entries.push_back(entry_of(points[i], folder / points[i].name));
+  sweep.interrupted = stopped();
+  const bool all = std::all_of(sweep.entries.begin(), sweep.entries.end(), [](const SweepEntry& entry) {
+    return entry.summary.status != RunStatus::interrupted;
+  });
+  if (!all && !stays) {
+    sweep.entries.clear();  // the others go on: it is theirs to say how it ended
+    return sweep;
+  }
+  const bool another_stays =
+      !stays && look_at_lock(locks.first_rank_lock(), patience).state == LockState::held;
+  const auto lock =
+      another_stays ? nullptr : LockFile::take(locks.locks() / "tables", true, nullptr, patience);
+  if (lock)
+    write_tables(sweep, folder);
+  else
+    sweep.entries.clear();
+  return sweep;
+}
+
 }  // namespace
 
 int SweepSummary::exit_status() const {
@@ -111,34 +237,12 @@ SweepSummary run_sweep(const std::string& config_file, const std::vector<Setting
   const fs::path folder = options.out.empty()
                               ? fs::path(configs.front().saving_dir) / configs.front().experiment_name
                               : fs::path(options.out);
+  if (options.launch) return share_sweep(points, configs, folder, options);
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const fs::path run = folder / points[i].name;
-    SweepEntry entry{points[i].name, {}};
-    const auto state = read_run_state(run);
-    if (state && state->status == "complete") {
-      check_same(run, configs[i]);
-      entry.summary = read_summary(run);
-    } else {
-      if (options.on_message)
-        options.on_message(fmt::format("point {} of {}: {}", i + 1, points.size(), points[i].name));
-      RunOptions own = options;
-      own.out = run.string();
-      own.resume = RunPaths(run).is_run();
-      try {
-        entry.summary = run_experiment(configs[i], own);
-      } catch (const Error& error) {
-        // A point that cannot run does not stop the others; a wrong point (usage) does.
-        if (error.kind() == ErrorKind::usage) throw;
-        entry.summary.status = RunStatus::failed;
-        entry.summary.directory = run.string();
-        entry.summary.reason = error.what();
-        if (options.on_message) options.on_message(entry.summary.reason);
-      }
-      if (entry.summary.status != RunStatus::interrupted && options.on_run_done)
-        options.on_run_done(entry.summary);
-    }
-    sweep.interrupted = entry.summary.status == RunStatus::interrupted;
-    sweep.entries.push_back(std::move(entry));
+    if (options.on_message && !is_complete(folder / points[i].name))
+      options.on_message(fmt::format("point {} of {}: {}", i + 1, points.size(), points[i].name));
+    sweep.entries.push_back(run_point(points[i], configs[i], folder, options));
+    sweep.interrupted = sweep.entries.back().summary.status == RunStatus::interrupted;
     if (sweep.interrupted) break;
   }
   write_tables(sweep, folder);
