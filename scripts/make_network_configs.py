@@ -52,7 +52,7 @@ def samplers(*alternatives):
 
 
 LENET = {"model": "LeNet", "activation": "gelu"}
-T6 = samplers({"name": "sghmc", "step_size": 0.001, "mdecay": 0.05}, {"name": "smile-naive", "step_size": 0.0001},
+T6 = samplers({"name": "sghmc", "step_size": 0.001, "mdecay": 0.05}, {"name": "adasghmc", "step_size": 0.001, "mdecay": 0.05}, {"name": "smile-naive", "step_size": 0.0001},
               {"name": "psmile-naive", "step_size": 0.01}, {"name": "smile", "step_size": 0.001},
               {"name": "psmile", "step_size": 0.01}, {"name": "psmile-auto"})
 row("lenet", "T6, F7: LeNet on Fashion-MNIST", images("/usr/share/datasets/fashion-mnist"), LENET,
@@ -77,7 +77,8 @@ F1 = samplers({"name": "smile-naive", "step_size": 0.0001}, {"name": "psmile-nai
               {"name": "smile-naive", "step_size": 0.0002,
                "scheduler_config_samp": {"name": "cosine", "init_step_size": 0.0002, "target_step_size": 0.00001,
                                          "n_cycles": 1, "exploration": 0.25}},
-              {"name": "sghmc", "step_size": 0.001, "mdecay": 0.05}, {"name": "psmile-auto"})
+              {"name": "sghmc", "step_size": 0.001, "mdecay": 0.05},
+              {"name": "adasghmc", "step_size": 0.001, "mdecay": 0.05}, {"name": "psmile-auto"})
 row("resnet7", "F1, F8: ResNet-7 on CIFAR-10", images("data/cifar10", augment="basic"), {"model": "ResNet7"},
     warmstart(0.001, 100, 128, 10), sampler("psmile", 8, 512, 5000, 10000, 100, step_size=0.01),
     {"samplers": ("F1, F8: naive against tuned, and a cosine-decayed naive sampler", F1)})
@@ -90,7 +91,7 @@ row("resnet7-small", "F1, F8 reduced: ResNet-7 on 1,500 images of CIFAR-10",
                                          {"name": "psmile", "step_size": 0.01}))},
     {"datapoint_limit": 200})
 
-T3 = samplers({"name": "sghmc", "step_size": 0.001, "mdecay": 0.05}, {"name": "smile", "step_size": 0.015},
+T3 = samplers({"name": "sghmc", "step_size": 0.001, "mdecay": 0.05}, {"name": "adasghmc", "step_size": 0.001, "mdecay": 0.05}, {"name": "smile", "step_size": 0.015},
               {"name": "psmile", "step_size": 0.015}, {"name": "psmile-auto"},
               {**csgld(1e-6, 5e-9), "n_samples": 15000, "n_thinning": 150})
 row("resnet18", "T3, T9: ResNet-18 on CIFAR-10", images("data/cifar10", augment="basic"),
@@ -99,7 +100,7 @@ row("resnet18", "T3, T9: ResNet-18 on CIFAR-10", images("data/cifar10", augment=
     {"samplers": ("T3, T9: the samplers", T3),
      "single-chain": ("T9: one chain", {"training": {"sampler": [
          {"name": name, "step_size": step, "n_chains": 1} for name, step in
-         (("sghmc", 0.001), ("smile", 0.015), ("psmile", 0.015))]}}),
+         (("sghmc", 0.001), ("adasghmc", 0.001), ("smile", 0.015), ("psmile", 0.015))]}}),
      "kappa": ("T11: the reset quantile, 1 - kappa",
                {"training": {"sampler": {"smile_tuning": {"reset_prob": [0.98, 0.95, 0.99, 0.9999999999, 0.9]}}}}),
      "adaption": ("T12: the adaptation mass a",
@@ -114,7 +115,7 @@ VIT = {"model": "ViT", "patch_size": 16, "dim": 384, "depth": 12, "num_heads": 8
 row("vit", "T13: vision transformer on Imagenette", images("data/imagenette", image_size=160, augment="basic"), VIT,
     warmstart(0.0003, 100, 128, 10), sampler("psmile", 4, 128, 5000, 10000, 100, step_size=0.1),
     {"steps": ("T13: the step sizes", {"training": {"sampler": {"step_size": [0.05, 0.1, 0.15, 0.2]}}}),
-     "samplers": ("T13: the baselines", samplers({"name": "sghmc", "step_size": 0.001, "mdecay": 0.05},
+     "samplers": ("T13: the baselines", samplers({"name": "sghmc", "step_size": 0.001, "mdecay": 0.05}, {"name": "adasghmc", "step_size": 0.001, "mdecay": 0.05},
                                                  csgld(1e-6, 5e-9)))})
 row("vit-small", "T13 reduced: a small vision transformer on 400 images of Imagenette at 32 pixels",
     images("data/imagenette", image_size=32),

@@ -68,6 +68,10 @@ InjectedNoise noise_of(const AnalyticCell& cell, const AnalyticalDensity& densit
                        std::exp(cell.parameter * cell.parameter / 2);
   noise.width = density.noise_width();
   noise.scales = scales_of(config, density.dimension());
+  const bool own =
+      config.noise_rotation == NoiseRotation::independent ||
+      (config.noise_rotation == NoiseRotation::authors && cell.distribution != BaseNoise::gaussian);
+  if (own) noise.scales.rotation = random_rotation(config.seed, density.dimension());
   return noise;
 }
 
@@ -311,6 +315,7 @@ std::string analytic_config_json(const AnalyticConfig& config) {
               {"targets", targets},
               {"noises", noises},
               {"distributions", laws},
+              {"noise_rotation", name_of(config.noise_rotation)},
               {"noise_scale", config.noise_scale},
               {"condition_number", config.condition_number},
               {"student_t_df", config.student_t_df},

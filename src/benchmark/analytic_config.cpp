@@ -249,7 +249,7 @@ AnalyticConfig load_analytic_config(const std::filesystem::path& path) {
       document, file, "",
       {"experiment_name", "saving_dir", "rng", "steps", "chains", "equal_gradients", "start", "targets",
        "covariance", "noises", "distributions", "noise_scale", "condition_number", "student_t_df",
-       "lognormal_sigma", "lognormal_unit_variance", "record_modes", "methods"});
+       "noise_rotation", "lognormal_sigma", "lognormal_unit_variance", "record_modes", "methods"});
   AnalyticConfig config;
   config.file = file;
   root.text("experiment_name", config.experiment_name);
@@ -264,6 +264,8 @@ AnalyticConfig load_analytic_config(const std::filesystem::path& path) {
   root.at("noises", "name at least one, such as [isotropic], or [none]");
   root.choices("noises", names_of<NoiseStructure>(), config.noises);
   root.choices("distributions", names_of<BaseNoise>(), config.distributions);
+  if (root.has("noise_rotation"))
+    config.noise_rotation = NoiseRotation(root.choice("noise_rotation", names_of<NoiseRotation>()));
   root.number("noise_scale", config.noise_scale, 0, false);
   root.number("condition_number", config.condition_number, 1, true, 1e6);
   root.number("student_t_df", config.student_t_df, 2, false);

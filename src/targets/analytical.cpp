@@ -17,29 +17,8 @@ constexpr double kRosenbrockWidth = 0.1;
 /// Entries of a covariance that differ by less than this share of the variances count as equal.
 constexpr double kSymmetry = 1e-10;
 
-/// Rows made orthonormal one after the other; twice, against the rounding of the first time.
-std::vector<double> random_rotation(std::size_t d) {
-  std::vector<double> q(d * d);
-  Stream stream({kRotationSeed, 0, Purpose::analytic_start});
-  for (double& entry : q) entry = stream.normal();
-  for (std::size_t i = 0; i < d; ++i) {
-    double* row = q.data() + i * d;
-    for (int pass = 0; pass < 2; ++pass) {
-      for (std::size_t k = 0; k < i; ++k) {
-        double overlap = 0;
-        for (std::size_t j = 0; j < d; ++j) overlap += row[j] * q[k * d + j];
-        for (std::size_t j = 0; j < d; ++j) row[j] -= overlap * q[k * d + j];
-      }
-      double square = 0;
-      for (std::size_t j = 0; j < d; ++j) square += row[j] * row[j];
-      for (std::size_t j = 0; j < d; ++j) row[j] /= std::sqrt(square);
-    }
-  }
-  return q;
-}
-
 OrthogonalScales make_scales(std::size_t d) {
-  OrthogonalScales scales{random_rotation(d), std::vector<double>(d, 1.0)};
+  OrthogonalScales scales{random_rotation(kRotationSeed, d), std::vector<double>(d, 1.0)};
   for (std::size_t i = 0; i < d && d > 1; ++i)
     scales.scales[i] = std::pow(10.0, -1 + 2 * double(i) / double(d - 1));
   return scales;
@@ -80,6 +59,27 @@ std::vector<double> inverse_of_product(const std::vector<double>& f, std::size_t
 }
 
 }  // namespace
+
+// Rows made orthonormal one after the other; twice, against the rounding of the first time.
+std::vector<double> random_rotation(std::uint64_t seed, std::size_t d) {
+  std::vector<double> q(d * d);
+  Stream stream({seed, 0, Purpose::analytic_start});
+  for (double& entry : q) entry = stream.normal();
+  for (std::size_t i = 0; i < d; ++i) {
+    double* row = q.data() + i * d;
+    for (int pass = 0; pass < 2; ++pass) {
+      for (std::size_t k = 0; k < i; ++k) {
+        double overlap = 0;
+        for (std::size_t j = 0; j < d; ++j) overlap += row[j] * q[k * d + j];
+        for (std::size_t j = 0; j < d; ++j) row[j] -= overlap * q[k * d + j];
+      }
+      double square = 0;
+      for (std::size_t j = 0; j < d; ++j) square += row[j] * row[j];
+      for (std::size_t j = 0; j < d; ++j) row[j] /= std::sqrt(square);
+    }
+  }
+  return q;
+}
 
 const OrthogonalScales& benchmark_scales(std::size_t dimension) {
   static std::mutex mutex;

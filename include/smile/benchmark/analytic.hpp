@@ -34,6 +34,19 @@ struct AnalyticMethod {
   bool uses_noise() const { return row().stochastic; }
 };
 
+/// Which orthogonal matrix turns noise that is `correlated` or `spatially-varied` (spec 06, 6.8).
+enum class NoiseRotation {
+  target,       ///< that of the target `icg`: noise is largest along its widest directions
+  independent,  ///< one of its own, from the configuration's seed
+  authors,      ///< the target's for Gaussian noise, one of its own for the others
+};
+template <>
+struct Named<NoiseRotation> {
+  static constexpr Alternative<NoiseRotation> all[] = {{NoiseRotation::target, "target"},
+                                                       {NoiseRotation::independent, "independent"},
+                                                       {NoiseRotation::authors, "authors"}};
+};
+
 struct AnalyticConfig {
   std::string file;  ///< that it was read from
   std::string experiment_name = "analytic", saving_dir = "results";
@@ -47,6 +60,7 @@ struct AnalyticConfig {
   std::optional<std::filesystem::path> covariance;  ///< of target gaussian: a .npy file, @shape [d, d]
   std::vector<NoiseStructure> noises;
   std::vector<BaseNoise> distributions{BaseNoise::gaussian};
+  NoiseRotation noise_rotation = NoiseRotation::target;
   double noise_scale = 16;
   /// Of c (spec 1.11), in icg and in the noise: c runs from cond^(−½) to cond^(½), and icg has cond² for its
   /// Σ.

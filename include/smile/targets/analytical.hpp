@@ -18,6 +18,8 @@ struct OrthogonalScales {
   std::vector<double> rotation;  ///< Q by rows, @shape [d, d]
   std::vector<double> scales;    ///< c > 0, @shape [d]
 };
+/// A random orthogonal matrix, by rows, @shape [d, d]: a function of the seed.
+std::vector<double> random_rotation(std::uint64_t seed, std::size_t dimension);
 /// The Q and c of `icg` and of the noise, in d ≥ 1 dimensions.
 const OrthogonalScales& benchmark_scales(std::size_t dimension);
 

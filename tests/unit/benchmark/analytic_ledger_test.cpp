@@ -113,6 +113,7 @@ TEST(AnalyticConfigJson, tells_configurations_apart) {
   EXPECT_TRUE(changed([](AnalyticConfig& c) { c.noises = {NoiseStructure::diagonal}; }));
   EXPECT_TRUE(changed([](AnalyticConfig& c) { c.distributions = {BaseNoise::laplace}; }));
   EXPECT_TRUE(changed([](AnalyticConfig& c) { c.noise_scale = 8; }));
+  EXPECT_TRUE(changed([](AnalyticConfig& c) { c.noise_rotation = NoiseRotation::independent; }));
   EXPECT_TRUE(changed([](AnalyticConfig& c) { c.condition_number = 10; }));
   EXPECT_TRUE(changed([](AnalyticConfig& c) { c.student_t_df = 6; }));
   EXPECT_TRUE(changed([](AnalyticConfig& c) { c.lognormal_sigma = {0.1, 0.2}; }));
