@@ -79,10 +79,12 @@ class ProgressOfAll {
 
 class Part {
  public:
-  Part(Experiment& e, RunDirectory directory, const RunOptions& options)
+  /// @param evaluation_threads  when the other ranks have ended
+  Part(Experiment& e, RunDirectory directory, const RunOptions& options, int evaluation_threads)
       : e_(e),
         directory_(std::move(directory)),
         options_(options),
+        evaluation_threads_(evaluation_threads),
         patience_{.takeover_seconds = options.takeover_seconds},
         run_(directory_.path()),
         members_(e.chains()),
@@ -383,6 +385,7 @@ class Part {
     RunDirectory whole = RunDirectory::held(run_, std::move(lock));
     RunOptions options = options_;
     options.launch.reset();
+    options.threads = evaluation_threads_;
     summary_ = run_phases(e_, whole, options, Phases::finishing);
     return true;
   }
@@ -443,6 +446,7 @@ class Part {
   Experiment& e_;
   RunDirectory directory_;
   RunOptions options_;
+  int evaluation_threads_;
   LockPatience patience_;
   fs::path run_;
   std::vector<HostVector<float>> members_;  // of the chains under way
@@ -490,7 +494,7 @@ RunSummary run_part(const Config& config, const RunOptions& given) {
     require_known_run(path);
     check_same_run(path, e);
   }
-  return Part(e, RunDirectory::join(path), options).go();
+  return Part(e, RunDirectory::join(path), options, given.threads).go();
 }
 
 }  // namespace smile::experiment
