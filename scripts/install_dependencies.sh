@@ -11,7 +11,7 @@ for argument in "$@"; do
     --tests) packages+=(libgtest-dev libgmock-dev python3 python3-numpy r-cran-posterior netcdf-bin chromium openmpi-bin mpich) ;;
     --cluster) packages+=(slurm-wlm munge) ;;
     --torch) packages+=(libtorch-dev libopenblas0-pthread python3-torch python3-numpy) ;;
-    --python) packages+=(python3-dev python3-venv ccache) ;;
+    --python) packages+=(python3-dev python3-venv ccache doxygen) ;;
     *) echo "error: $argument: unknown option; use --tests, --torch, --python, --cluster or nothing" >&2; exit 2 ;;
   esac
 done

@@ -59,6 +59,7 @@ if _has_cpp:
     breathe_domain_by_extension = {"hpp": "cpp"}
 else:
     exclude_patterns.append("cpp.rst")
+    suppress_warnings = ["toc.excluded"]
 
 
 def _of_others(app, what, name, obj, skip, options):
