@@ -10,7 +10,11 @@ from typing import Any
 
 
 def _has_bar() -> bool:
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
+    """Whether someone looks: a terminal, or a notebook."""
+    if sys.stderr.isatty():
+        return True
+    ipython = sys.modules.get("IPython")
+    return "ipykernel" in sys.modules and ipython is not None and ipython.get_ipython() is not None
 
 
 class Shown:
