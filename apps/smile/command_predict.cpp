@@ -63,6 +63,9 @@ void add_predict(CLI::App& program, Action& action) {
                    "quantiles of the predictive distribution (regression); default: 0.05,0.5,0.95")
       ->delimiter(',')
       ->type_name("P,…");
+  command->add_option("--every", arguments->every, "only every N-th draw of each chain")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62))
+      ->type_name("N");
   command->add_option("--threads", arguments->threads, "threads; 0: one a core; changes no result")
       ->check(CLI::Range(0, 4096))
       ->type_name("N");

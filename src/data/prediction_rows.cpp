@@ -1,10 +1,15 @@
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "data/field.hpp"
+#include "files/npy_header.hpp"
 #include "smile/data/dataset.hpp"
 #include "smile/data/memory_table.hpp"
 #include "smile/error.hpp"
@@ -116,6 +121,25 @@ std::string counted(std::size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+/// Lines of a text file, or rows that a NumPy header tells; 0: not known.
+std::size_t count_rows(const std::filesystem::path& path) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) return 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string piece(std::size_t{1} << 20, '\0');
+  std::size_t lines = 0;
+  for (bool first = true; file.read(piece.data(), std::streamsize(piece.size())), file.gcount() > 0;
+       first = false) {
+    const std::string_view read(piece.data(), std::size_t(file.gcount()));
+    if (first && read.starts_with("\x93NUMPY")) {
+      const auto shape = data::parse_any_npy_header(read, path.string()).shape;
+      return shape.empty() ? 0 : shape[0];
+    }
+    lines += std::size_t(std::count(read.begin(), read.end(), '\n'));
+  }
+  return lines;
+}
+
 }  // namespace
 
 struct PredictionReader::State {
@@ -125,14 +149,18 @@ struct PredictionReader::State {
   TableBlocks table;
   std::size_t next_record = 0;
   std::size_t comments = 0, blanks = 0;
+  std::size_t rows_about = 0;
   PredictionRows sums;  // of what was counted
 
   State(const std::filesystem::path& path, TableOptions options, const DatasetInfo& of_training)
-      : info(of_training), source(path.string()), table(path, of_run(std::move(options))) {}
+      : info(of_training), source(path.string()), table(path, of_run(std::move(options))) {
+    rows_about = count_rows(path);
+  }
   State(std::shared_ptr<const Table> rows, MissingPolicy missing, const DatasetInfo& of_training)
       : info(of_training),
         source(rows->source),
-        table(open_memory_table(rows, of_run({.missing = missing}))) {}
+        table(open_memory_table(rows, of_run({.missing = missing}))),
+        rows_about(rows->rows) {}
 
   /// The columns that held words in training hold words here; a row need not have a target.
   TableOptions of_run(TableOptions options) {
@@ -291,6 +319,9 @@ PredictionReader::~PredictionReader() = default;
 
 bool PredictionReader::next(std::size_t rows, PredictionRows& block) {
   return state_->next(rows, block);
+}
+std::size_t PredictionReader::rows_about() const {
+  return state_->rows_about;
 }
 std::vector<std::string> PredictionReader::remarks() const {
   return state_->remarks();

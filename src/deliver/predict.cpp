@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -60,7 +61,8 @@ fs::path output_path(const StoredRun& run, const PredictOptions& options, const 
 PredictSummary predict_run(const std::string& directory, const PredictOptions& options) {
   const PredictionFormat& format = format_of(options);
   experiment::check_quantiles(options.quantiles, "--quantiles");
-  const StoredRun run = experiment::open_stored_run(directory, options.incomplete);
+  StoredRun run = experiment::open_stored_run(directory, options.incomplete);
+  for (experiment::ChainDraws& chain : run.chains) chain.thin(std::max<std::size_t>(1, options.every));
   const Experiment& e = run.experiment;
   experiment::require_predictable(run);
   RunOptions threading;

@@ -30,6 +30,7 @@ class TableSource final : public PredictionSource {
     block.targets = std::move(rows.targets);
     return true;
   }
+  std::size_t total() const override { return reader_.rows_about(); }
   std::vector<std::filesystem::path> files() const override { return files_; }
   std::vector<std::string> remarks() const override { return reader_.remarks(); }
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "evaluation/argmax.hpp"
+#include "evaluation/mixture_passes.hpp"
 #include "evaluation/row_predictive.hpp"
 #include "experiment/draws.hpp"
 #include "experiment/phase_progress.hpp"
@@ -37,10 +38,10 @@ class DrawsPredictor : public RowPredictor {
   std::size_t scored() const override { return scored_; }
 
  protected:
-  /// The network's outputs for the rows, draw after draw.
-  void for_each_draw(const PredictionBlock& rows, const OutputSink& sink) {
+  /// The network's outputs for the rows, block after block of draws.
+  void for_each_draw(const PredictionBlock& rows, const OutputBlockSink& sink) {
     if (!complete_) complete_ = complete_draws(e_, *rows.network, run_.path);
-    const bool all = for_each_prediction(
+    const bool all = for_each_block(
         *rows.network, Part::test, run_.chains, threads_, sink,
         [this](std::size_t) { return !(stop_ && stop_->load()); }, *complete_);
     if (!all)
@@ -85,6 +86,7 @@ class RegressionPredictor final : public DrawsPredictor {
     std::vector<double> log_density(rows.targets.empty() ? 0 : rows.rows);
     ensemble::parallel_for(rows.rows, threads_, [&](std::size_t i) {
       const auto line = std::span(scaled).subspan(i * width, width);
+      if (own_sigma_) evaluation::sigmas_of(std::span(sds_).subspan(i * draws_, draws_));
       const NormalMixture mixture = mixture_of(i);
       summarise(mixture, line);
       if (has_target(rows, i)) log_density[i] = log_density_of(mixture, rows.targets[i]);
@@ -119,21 +121,32 @@ class RegressionPredictor final : public DrawsPredictor {
   }
   bool has_interval() const { return quantiles_.size() > 1 && std::abs(*lowest() + *highest() - 1) < 1e-9; }
 
-  /// Sorts the outputs of all draws by row.
+  /// Sorts the outputs of all draws by row: some rows at a time, so that what is read and what is written
+  /// stay in the cache. sds_ holds log σ until the rows are summarised.
   void gather(const PredictionBlock& rows) {
     means_.resize(rows.rows * draws_);
     sds_.resize(own_sigma_ ? rows.rows * draws_ : draws_);
-    std::size_t draw = 0;
-    for_each_draw(
-        rows, [&](std::size_t, std::size_t, std::span<const float> position, std::span<const float> outputs) {
-          if (!own_sigma_) sds_[draw] = float(reader_.normal(outputs, 0, position).sigma());
-          for (std::size_t i = 0; i < rows.rows; ++i) {
-            const RowPredictive::Normal normal = reader_.normal(outputs, i, position);
-            means_[i * draws_ + draw] = float(normal.mean);
-            if (own_sigma_) sds_[i * draws_ + draw] = float(normal.sigma());
+    constexpr std::size_t kTile = 16;
+    std::size_t before = 0;
+    for_each_draw(rows, [&](const OutputBlock& block) {
+      const std::size_t width = block.outputs.size() / block.count;
+      ensemble::parallel_for((rows.rows + kTile - 1) / kTile, threads_, [&](std::size_t tile) {
+        const std::size_t end = std::min(rows.rows, (tile + 1) * kTile);
+        for (std::size_t k = 0; k < block.count; ++k) {
+          const auto outputs = block.outputs.subspan(k * width, width);
+          for (std::size_t i = tile * kTile; i < end; ++i) {
+            const RowPredictive::Normal normal = reader_.normal(outputs, i, block.positions[k].span());
+            means_[i * draws_ + before + k] = float(normal.mean);
+            if (own_sigma_) sds_[i * draws_ + before + k] = float(normal.log_sigma);
           }
-          ++draw;
-        });
+        }
+      });
+      if (!own_sigma_)
+        for (std::size_t k = 0; k < block.count; ++k)
+          sds_[before + k] = float(
+              reader_.normal(block.outputs.subspan(k * width, width), 0, block.positions[k].span()).sigma());
+      before += block.count;
+    });
   }
 
   NormalMixture mixture_of(std::size_t row) const {
@@ -143,23 +156,19 @@ class RegressionPredictor final : public DrawsPredictor {
 
   /// Moments of the mixture: variance = mean of σ² (aleatoric) + variance of the means (epistemic).
   void summarise(const NormalMixture& mixture, std::span<double> line) const {
-    RunningMoments means;
-    double noise = 0;
-    for (std::size_t s = 0; s < draws_; ++s) {
-      means.add(double(mixture.means[s]));
-      noise += double(mixture.sds[s]) * double(mixture.sds[s]);
-    }
-    const double aleatoric = noise / double(draws_), epistemic = means.variance();
-    line[0] = means.mean();
-    line[1] = std::sqrt(aleatoric + epistemic);
-    line[2] = std::sqrt(aleatoric);
-    line[3] = std::sqrt(epistemic);
+    const evaluation::MixtureMoments moments = evaluation::mixture_moments(mixture);
+    line[0] = moments.mean;
+    line[1] = std::sqrt(moments.noise + moments.variance);
+    line[2] = std::sqrt(moments.noise);
+    line[3] = std::sqrt(moments.variance);
     for (std::size_t j = 0; j < quantiles_.size(); ++j)
       line[4 + j] = mixture_quantile(mixture, quantiles_[j]);
   }
 
   static double log_density_of(const NormalMixture& mixture, double target) {
-    LogSumExp sum;
+    const double density = evaluation::mixture_at(mixture, target).density;
+    if (density > 1e-280) return std::log(density);
+    LogSumExp sum;  // so far from all draws that their densities vanish
     for (std::size_t s = 0; s < mixture.means.size(); ++s)
       sum.add(normal_log_likelihood(target, double(mixture.means[s]), std::log(double(mixture.sds[s])))
                   .log_likelihood);
@@ -200,11 +209,28 @@ class ClassPredictor final : public DrawsPredictor {
 
   void predict(const PredictionBlock& rows, PredictionWriter& writer) override {
     const std::size_t classes = e_.info.labels.classes();
-    UncertaintyAccumulator uncertainty(rows.rows, classes);
-    for_each_draw(rows, [&](std::size_t, std::size_t, std::span<const float>,
-                            std::span<const float> outputs) { uncertainty.add(outputs); });
-    const std::vector<double> probabilities = uncertainty.mean_probabilities();
-    const auto entropy = uncertainty.entropy(), information = uncertainty.mutual_information();
+    // Rows in groups, each summed by one thread in the order of the draws.
+    constexpr std::size_t kGroup = 64;
+    std::vector<UncertaintyAccumulator> groups;
+    for (std::size_t first = 0; first < rows.rows; first += kGroup)
+      groups.emplace_back(std::min(kGroup, rows.rows - first), classes);
+    for_each_draw(rows, [&](const OutputBlock& block) {
+      const std::size_t width = block.outputs.size() / block.count;
+      ensemble::parallel_for(groups.size(), threads_, [&](std::size_t g) {
+        const std::size_t begin = g * kGroup * classes, size = std::min(kGroup * classes, width - begin);
+        for (std::size_t k = 0; k < block.count; ++k)
+          groups[g].add(block.outputs.subspan(k * width + begin, size));
+      });
+    });
+    std::vector<double> probabilities, entropy, information;
+    const auto append = [](std::vector<double>& all, const std::vector<double>& some) {
+      all.insert(all.end(), some.begin(), some.end());
+    };
+    for (const UncertaintyAccumulator& group : groups) {
+      append(probabilities, group.mean_probabilities());
+      append(entropy, group.entropy());
+      append(information, group.mutual_information());
+    }
     std::vector<double> line(classes + 2);
     for (std::size_t i = 0; i < rows.rows; ++i) {
       for (std::size_t c = 0; c < classes; ++c) line[c] = probabilities[i * classes + c];

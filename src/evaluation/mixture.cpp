@@ -3,62 +3,64 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
+#include <vector>
 
+#include "evaluation/mixture_passes.hpp"
 #include "smile/statistics/normal.hpp"
 
 namespace smile {
 namespace {
 
-struct Cumulative {
-  double probability = 0, density = 0;
-};
+using evaluation::mixture_at;
+using evaluation::MixtureAt;
 
-Cumulative cumulative(const NormalMixture& mixture, double y) {
-  Cumulative sum;
-  for (std::size_t s = 0; s < mixture.means.size(); ++s) {
-    const double sd = double(mixture.sds[s]), z = (y - double(mixture.means[s])) / sd;
-    sum.probability += normal_cdf(z);
-    sum.density += std::exp(-0.5 * z * z) / sd;
+/// Every so many components are enough to begin near the quantile of all.
+constexpr std::size_t kFew = 128;
+
+double quantile(const NormalMixture& mixture, double p, double start) {
+  const auto own = evaluation::component_quantiles(mixture, normal_quantile(p));
+  if (std::isnan(own.mean)) return own.mean;
+  double low = own.lowest, high = own.highest;
+  double y = start > low && start < high ? start : own.mean;
+  constexpr int kMostSteps = 200;  // halving alone ends after some sixty
+  for (int i = 0; i < kMostSteps && low < high; ++i) {
+    const MixtureAt at = mixture_at(mixture, y);
+    const double excess = at.probability - p;
+    if (std::abs(excess) <= 1e-14) break;
+    (excess > 0 ? high : low) = y;
+    // Halley's step: the third power of the distance is left.
+    const double newton = excess / at.density;
+    const double step = newton / std::clamp(1 - 0.5 * newton * at.slope / at.density, 0.5, 2.0);
+    double next = y - step;
+    const bool inside = next > low && next < high;
+    if (!inside) next = low + 0.5 * (high - low);
+    const double moved = std::abs(next - y), part = moved / own.smallest_sd;
+    y = next;
+    if (inside && std::abs(excess) * part * part <= 1e-14) break;
+    if (moved <= 4 * std::numeric_limits<double>::epsilon() * std::max(std::abs(low), std::abs(high))) break;
   }
-  const double count = double(mixture.means.size());
-  sum.probability /= count;
-  sum.density /= count * std::sqrt(2 * std::numbers::pi);
-  return sum;
+  return y;
 }
 
 }  // namespace
 
 double mixture_cdf(const NormalMixture& mixture, double y) {
-  return cumulative(mixture, y).probability;
+  return mixture_at(mixture, y).probability;
 }
 
 double mixture_quantile(const NormalMixture& mixture, double p) {
   const std::size_t count = mixture.means.size();
-  const double z = normal_quantile(p);
-  double low = std::numeric_limits<double>::infinity(), high = -low, sum = 0;
-  for (std::size_t s = 0; s < count; ++s) {
-    const double own = double(mixture.means[s]) + z * double(mixture.sds[s]);
-    if (std::isnan(own)) return own;
-    low = std::min(low, own);
-    high = std::max(high, own);
-    sum += own;
-  }
   if (count == 0) return std::numeric_limits<double>::quiet_NaN();
-  double y = sum / double(count);
-  constexpr int kMostSteps = 200;  // halving alone ends after some sixty
-  for (int i = 0; i < kMostSteps && low < high; ++i) {
-    const Cumulative at = cumulative(mixture, y);
-    const double excess = at.probability - p;
-    if (std::abs(excess) <= 1e-12) break;
-    (excess > 0 ? high : low) = y;
-    double next = y - excess / at.density;
-    if (!(next > low && next < high)) next = low + 0.5 * (high - low);
-    const double moved = std::abs(next - y);
-    y = next;
-    if (moved <= 4 * std::numeric_limits<double>::epsilon() * std::max(std::abs(low), std::abs(high))) break;
+  double start = std::numeric_limits<double>::quiet_NaN();
+  if (count >= 8 * kFew) {
+    float means[kFew], sds[kFew];
+    for (std::size_t k = 0; k < kFew; ++k) {
+      const std::size_t s = k * count / kFew;
+      means[k] = mixture.means[s], sds[k] = mixture.sds[s];
+    }
+    start = quantile({means, sds}, p, start);
   }
-  return y;
+  return quantile(mixture, p, start);
 }
 
 }  // namespace smile

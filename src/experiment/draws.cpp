@@ -47,7 +47,7 @@ std::vector<ChainDraws> open_draws(const Experiment& e, const std::filesystem::p
                   "evaluate with the configuration of the run", ErrorKind::run);
     if (rows.rows() <= burn_in) continue;
     const std::size_t count = rows.rows() - burn_in;
-    draws.push_back({record.chain, std::move(rows), burn_in, count});
+    draws.push_back({record.chain, std::move(rows), burn_in, count, 1});
   }
   if (draws.empty()) {
     std::string why;
@@ -79,6 +79,17 @@ bool for_each_prediction(const Network& network, Part part, std::span<const Chai
                          std::size_t threads, const OutputSink& sink,
                          const std::function<bool(std::size_t done)>& keep_going,
                          const CompleteDraw& complete) {
+  const auto one_by_one = [&](const OutputBlock& block) {
+    const std::size_t width = block.outputs.size() / block.count;
+    for (std::size_t i = 0; i < block.count; ++i)
+      sink(block.chain, block.first + i, block.positions[i].span(), block.outputs.subspan(i * width, width));
+  };
+  return for_each_block(network, part, chains, threads, one_by_one, keep_going, complete);
+}
+
+bool for_each_block(const Network& network, Part part, std::span<const ChainDraws> chains,
+                    std::size_t threads, const OutputBlockSink& sink,
+                    const std::function<bool(std::size_t done)>& keep_going, const CompleteDraw& complete) {
   constexpr std::size_t kBlockBytes = std::size_t{32} << 20, kBlockDraws = 512;
   const std::size_t width = network.points(part) * network.outputs();
   const std::size_t d = chains.empty() ? 0 : chains.front().stored.columns();
@@ -105,9 +116,8 @@ bool for_each_prediction(const Network& network, Part part, std::span<const Chai
           predictors[t]->predict(part, positions[i], std::span(outputs).subspan(i * width, width));
         }
       });
-      for (std::size_t i = 0; i < count; ++i)
-        sink(chain, first + i, positions[i].span(),
-             std::span<const float>(outputs).subspan(i * width, width));
+      sink({chain, first, count, std::span<const HostVector<float>>(positions).first(count),
+            std::span<const float>(outputs).first(count * width)});
       done += count;
       if (!keep_going(done)) return false;
     }

@@ -14,17 +14,22 @@
 
 namespace smile::experiment {
 
-/// One chain's draws after `burn_in`.
+/// One chain's draws after `burn_in`, or every n-th of them.
 struct ChainDraws {
   std::uint32_t chain = 0;  ///< number of the chain
   DrawsReader stored;
-  std::size_t first = 0, count = 0;
+  std::size_t first = 0, count = 0, every = 1;
 
   /// Draw i of `count`. @param out @shape [d], overwritten
-  void read(std::size_t i, std::span<float> out) const { stored.read(first + i, out); }
+  void read(std::size_t i, std::span<float> out) const { stored.read(first + i * every, out); }
   /// Some parameters of draw i.
   void read(std::size_t i, std::span<const std::size_t> parameters, std::span<float> out) const {
-    stored.read(first + i, parameters, out);
+    stored.read(first + i * every, parameters, out);
+  }
+  /// Keeps the first draw and every n-th behind it. @pre n ≥ 1
+  void thin(std::size_t n) {
+    every *= n;
+    count = (count + n - 1) / n;
   }
 };
 
@@ -44,6 +49,14 @@ std::vector<ChainRecord> read_records(const Experiment& experiment, const std::f
 using OutputSink = std::function<void(std::size_t chain, std::size_t draw, std::span<const float> position,
                                       std::span<const float> outputs)>;
 
+/// Some draws of a chain that follow each other, as an OutputSink takes them one by one.
+struct OutputBlock {
+  std::size_t chain = 0, first = 0, count = 0;
+  std::span<const HostVector<float>> positions;  ///< @shape [count] of [d]
+  std::span<const float> outputs;                ///< @shape [count, rows, outputs]
+};
+using OutputBlockSink = std::function<void(const OutputBlock&)>;
+
 /// Turns a draw of a chain (by number) into the network's whole vector, in place.
 using CompleteDraw = std::function<void(std::uint32_t chain, HostVector<float>& draw)>;
 /// That of a run with its members; empty where nothing is frozen.
@@ -60,6 +73,11 @@ bool for_each_prediction(const Network& network, Part part, std::span<const Chai
                          std::size_t threads, const OutputSink& sink,
                          const std::function<bool(std::size_t done)>& keep_going,
                          const CompleteDraw& complete = {});
+/// The same with the draws of a block handed over together.
+bool for_each_block(const Network& network, Part part, std::span<const ChainDraws> chains,
+                    std::size_t threads, const OutputBlockSink& sink,
+                    const std::function<bool(std::size_t done)>& keep_going,
+                    const CompleteDraw& complete = {});
 /// The experiment's network (its kind, not its data) with other rows of a table for the test part.
 std::shared_ptr<const Network> network_over(const Experiment& experiment, const PredictionRows& rows);
 /// The same with images for every part.

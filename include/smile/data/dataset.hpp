@@ -192,6 +192,9 @@ class PredictionReader {
   /// The next rows, at most `rows` of them (none where all were dropped); false at the end.
   /// @throws Error for missing columns (all are named), another number of columns, unknown words or labels
   bool next(std::size_t rows, PredictionRows& block);
+  /// About how many rows the file has, known before it is read: its line ends, or what a header says; 0 where
+  /// that would cost a pass of its own (a pipe).
+  std::size_t rows_about() const;
   /// What should be said of the file, one line each: columns that are not used, cells that were filled, rows
   /// outside the training range, lines that are no rows.
   std::vector<std::string> remarks() const;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -42,6 +43,7 @@ struct PredictOptions {
   std::string format;
   /// Of the predictive distribution (regression), each in (0, 1).
   std::vector<double> quantiles{0.05, 0.5, 0.95};
+  std::uint64_t every = 1;  ///< only every n-th draw of each chain
   int threads = 0;          ///< 0: one for each core the process may use
   bool incomplete = false;  ///< also from the draws of a run that has not ended
   /// Set from outside: ends with an Error of kind `run` after the draw under way; no file is left behind. May
