@@ -1,6 +1,6 @@
 // `smile predict` against the forward passes that it makes, in one process: rows × draws a second of each.
-// The share must be at least 0.65: reading, sorting, quantiles, moments and writing cost half of the passes
-// at most.
+// The goal is a share of 0.65: reading, sorting, quantiles, moments and writing at half the cost of the
+// passes.
 #include <fmt/format.h>
 
 #include <cstdio>
