@@ -199,6 +199,31 @@ bool measure(std::size_t d, int rounds, std::vector<std::string>& json) {
   }
   line("step", step, step_bytes, step_limit, "sum of the four");
 
+  // The passes that the default sampler has beside reduce and kick_drift: noise made in the sweep that uses
+  // it, the opening drift, and in warm-up the preconditioner by itself.
+  std::vector<Candidate> own;
+  own.push_back({"stir", [&] {
+                   sink += kernels::stir(s.velocity, s.velocity_next, 1e-9, {1, 0, Purpose::noise}, 1);
+                 }});
+  own.push_back(
+      {"drift", [&] { kernels::drift(s.velocity, s.metric(), s.position, s.position_next, 1e-9); }});
+  own.push_back({"absorb", [&] { kernels::absorb(s.gradient, &s.mean, s.variance, s.estimate); }});
+  own.push_back({"normalise",
+                 [&] { sink += kernels::normalise(s.variance, Normalisation::half_reference, 0).factor; }});
+  bench::run_rounds(own, rounds, 0.004);
+  const double bytes_of[] = {8, 16, 20, 8};
+  double sampling = passes[0].work.median() + passes[1].work.median(), warmup = sampling;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const double seconds = own[i].median();
+    fmt::print("  {:<16}{:>12.0f}{:>10.4f}{:>8.0f}{:>9.1f}\n", own[i].name, 1e9 * seconds,
+               1e9 * seconds / double(d), bytes_of[i], 1e-9 * bytes_of[i] * double(d) / seconds);
+    warmup += seconds;
+    if (i < 2) sampling += seconds;
+  }
+  fmt::print("  {:<16}{:>12.0f}{:>10.4f}{:>8}\n  {:<16}{:>12.0f}{:>10.4f}{:>8}\n", "default, draws",
+             1e9 * sampling, 1e9 * sampling / double(d), 60, "default, warm-up", 1e9 * warmup,
+             1e9 * warmup / double(d), 88);
+
   std::vector<Candidate> normals;
   normals.push_back({"fill_normals", [&] {
                        fill_normals({1, 0, Purpose::noise}, 1, s.velocity_next.span());
