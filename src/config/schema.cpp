@@ -213,9 +213,7 @@ std::vector<Key> top_keys() {
       {"rng", SMILE_AT(rng), "seed of all random numbers", always, {.low = 0, .high = 9e18}},
       {"logging", SMILE_AT(logging), "write progress"},
       {"logging_level", SMILE_AT(logging_level), "how much", kNothing},
-      {"evaluations",
-       Member(SMILE_AT(evaluations))
-           .and_unavailable("PredPerfGPT", "perplexity and accuracy of language models"),
+      {"evaluations", SMILE_AT(evaluations),
        "what is computed at the end; PredPerf, Lppd and Calibration always are", always},
   };
 }

@@ -9,6 +9,7 @@
 
 #include "blas.hpp"
 #include "device_memory.hpp"
+#include "module_match.hpp"
 #include "smile/error.hpp"
 #include "trainer.hpp"
 
@@ -244,18 +245,17 @@ std::unique_ptr<Trainer> TorchNetwork::trainer(const OptimizerOptions& options, 
 
 HostVector<float> TorchNetwork::parameters_of(const TorchModule& module, const std::string& where) const {
   HostVector<float> position(layout().size());
-  for (const ParameterGroup& group : layout().groups) {
-    if (group.name == "log_sigma" && &group == &layout().groups.back() && task_ == Task::mean_regression)
-      continue;
-    const TorchModule::Parameter* found = nullptr;
-    for (const auto& p : module.parameters)
-      if (p.name == group.name) found = &p;
-    if (found == nullptr || std::size_t(found->tensor.numel()) != group.size())
-      throw Error(where,
-                  found ? "the parameter " + group.name + " has " + std::to_string(found->tensor.numel()) +
-                              " numbers instead of " + std::to_string(group.size())
-                        : "there is no parameter " + group.name,
-                  "save a module of the same network");
+  std::vector<ParameterGroup> groups = layout().groups;
+  if (task_ == Task::mean_regression) groups.pop_back();  // log σ is not the module's
+  if (const auto differences = module_differences(groups, module); !differences.empty()) {
+    std::string text;
+    for (const std::string& difference : differences) text += (text.empty() ? "" : ", ") + difference;
+    throw Error(where, "its tensors are not those of the network: " + text,
+                "save a module of the same network in single precision");
+  }
+  for (const ParameterGroup& group : groups) {
+    const auto found = std::find_if(module.parameters.begin(), module.parameters.end(),
+                                    [&](const auto& p) { return p.name == group.name; });
     const Tensor values = found->tensor.detach().to(torch::kCPU, torch::kFloat).reshape({-1});
     if (!torch::isfinite(values).all().item<bool>())
       throw Error(where, "the parameter " + group.name + " has a value that is not a number",

@@ -33,7 +33,9 @@ template <>
 struct Named<EvaluationPart> {
   using P = EvaluationPart;
   static constexpr Alternative<P> all[] = {
-      {P::performance, "PredPerf", "RMSE; or accuracy, F1, Brier score, NLL, AUROC, AURC"},
+      {P::performance, "PredPerf",
+       "RMSE; or accuracy, F1, Brier score, NLL, AUROC, AURC; of language models perplexity and accuracy",
+       "PredPerfGPT"},
       {P::lppd, "Lppd", "log pointwise predictive density: all, running, per chain"},
       {P::lppd_of_chains, "LppdCum", "LPPD of the first k chains over random orders of the chains"},
       {P::calibration, "Calibration",
