@@ -135,9 +135,10 @@ TEST(Progress, HasALineForEachChainOnATerminalAndFitsIt) {
   winsize size{};
   size.ws_col = 60, size.ws_row = 20;
   ASSERT_EQ(::openpty(&master, &slave, nullptr, nullptr, &size), 0);
-  Program program(
-      {"run", config, "--out", folder / "run", "--threads", "2", "--set", "training.sampler.n_samples=20000"},
-      [&] { ::dup2(slave, 2); });
+  // Some seconds of sampling: the picture is drawn a few times a second.
+  Program program({"run", config, "--out", folder / "run", "--threads", "2", "--set",
+                   "training.sampler.n_samples=300000", "--set", "training.sampler.n_thinning=300"},
+                  [&] { ::dup2(slave, 2); });
   ::close(slave);
   std::string text;
   char buffer[4096];
