@@ -152,7 +152,8 @@ Dataset rows_of(const Experiment& e) {
   Dataset dataset = load_dataset(e.config.data.path, e.config.data.table, dataset_options(e.config));
   if (dataset.info.checksum != e.info.checksum)
     throw Error(e.config.data.path, "the data is not what the run was started with",
-                "restore the file or say where it is with --data PLACE, or leave predictions out with --no-predictive");
+                "restore the file or say where it is with --data PLACE, or leave predictions out with "
+                "--no-predictive");
   return dataset;
 }
 

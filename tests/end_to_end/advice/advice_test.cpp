@@ -301,7 +301,11 @@ INSTANTIATE_TEST_SUITE_P(
              {},
              "1, 2, 3\n4, 5, 6\n7, 8, 9\n1, 3, 4\n",
              "table.data"},
-        Case{"a_header_with_a_number", {"data.target_column=2"}, "'b' is not a number", {}, kHeaderOfNumbers.c_str()}),
+        Case{"a_header_with_a_number",
+             {"data.target_column=2"},
+             "'b' is not a number",
+             {},
+             kHeaderOfNumbers.c_str()}),
     [](const auto& kind) { return std::string(kind.param.name); });
 
 /// A table to be predicted goes with a trained run: no advice may name a setting.
