@@ -11,10 +11,13 @@ enum class Refusal {
   gradient,           ///< an entry of the gradient was NaN or infinite
   position,           ///< a position left the range of numbers
   energy_not_finite,  ///< ΔE overflowed although its parts were finite
+  metropolis,         ///< the acceptance test of hmc or mams: no fault
+  divergence,         ///< it left the level set of the energy by more than 1,000 (hmc, nuts, mams)
 };
 
 inline bool is_finite_step(Refusal refusal) {
-  return refusal == Refusal::none || refusal == Refusal::energy_error;
+  return refusal == Refusal::none || refusal == Refusal::energy_error || refusal == Refusal::metropolis ||
+         refusal == Refusal::divergence;
 }
 
 /// No evaluation was at fault: log-density and gradients were finite.
@@ -22,7 +25,8 @@ inline bool is_evaluated(Refusal refusal) {
   return refusal != Refusal::log_density && refusal != Refusal::gradient;
 }
 
-/// "none", "energy error", "log-density", "gradient", "position", "energy".
+/// "none", "energy error", "log-density", "gradient", "position", "energy",
+/// "not accepted", "divergence".
 inline const char* name_of(Refusal refusal) {
   switch (refusal) {
     case Refusal::energy_error:
@@ -35,6 +39,10 @@ inline const char* name_of(Refusal refusal) {
       return "position";
     case Refusal::energy_not_finite:
       return "energy";
+    case Refusal::metropolis:
+      return "not accepted";
+    case Refusal::divergence:
+      return "divergence";
     case Refusal::none:
       break;
   }

@@ -45,7 +45,8 @@ class SampleResult:
         Of the chains that did not fail, cut to the shortest.
     chains : list of dict
         Everything that is known of each chain: ``draws``, ``log_density``, ``step_size``, ``energy_error``, ``refused``
-        and ``nonfinite`` a draw, ``status``, ``reason``, ``steps``, ``findings``, ``tuned``, ``seconds``.
+        and ``nonfinite`` a draw, ``status``, ``reason``, ``steps``, ``warmup_gradients`` and ``gradients`` (evaluations in
+        the two phases), ``findings``, ``tuned``, ``seconds``.
     unflatten : callable or None
         From a flat position to what the density's own parameters are.
     """

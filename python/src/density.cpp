@@ -151,6 +151,8 @@ nb::dict chain_dict(Draws draws, const ChainRecord& record, std::size_t d, doubl
   out["reason"] = record.reason;
   out["steps"] = record.step;
   out["warmup_steps"] = record.warmup_steps;
+  out["warmup_gradients"] = record.monitor.warmup.gradients;
+  out["gradients"] = record.monitor.sampling.gradients;
   out["findings"] = record.findings;
   nb::dict tuned;
   for (const auto& [name, value] : record.tuned) tuned[name.c_str()] = value;
@@ -203,7 +205,7 @@ nb::list sample(nb::object density,
     auto told = begin;
     chain.advance(record.total_steps, [&](const StepReport& report, std::uint64_t t) {
       refused += !report.accepted();
-      bad += !is_finite_step(report.refusal);
+      bad += !is_finite_step(report.refusal) || report.refusal == Refusal::divergence;
       if (!on_progress.is_none() && (t % 64 == 0 || t == record.total_steps)) {
         const auto now = std::chrono::steady_clock::now();
         if (now - told > std::chrono::milliseconds(100) || t == record.total_steps) {

@@ -6,10 +6,13 @@
 
 #include "smile/config/sampler_factory.hpp"
 #include "smile/error.hpp"
+#include "smile/samplers/hmc.hpp"
 #include "smile/samplers/langevin.hpp"
+#include "smile/samplers/mams.hpp"
 #include "smile/samplers/mclmc.hpp"
 #include "smile/samplers/microcanonical.hpp"
 #include "smile/samplers/momentum_samplers.hpp"
+#include "smile/samplers/nuts.hpp"
 #include "smile/samplers/scale_adapted_sghmc.hpp"
 
 namespace smile::experiment {
@@ -63,6 +66,12 @@ inline ScaleAdaptedOptions scale_adapted_of(const SamplerConfig& config) {
   return options;
 }
 
+inline AdjustedOptions adjusted_of(const SamplerConfig& config) {
+  AdjustedOptions options = config.adjusted;
+  options.step_size = config.step.step_size;
+  return options;
+}
+
 /// @throws Error for what cannot work with this data or these vectors
 template <class Vector>
 std::unique_ptr<Sampler<Vector>> make_sampler_of(const SamplerConfig& config, const SamplingPlan& plan,
@@ -82,6 +91,15 @@ std::unique_ptr<Sampler<Vector>> make_sampler_of(const SamplerConfig& config, co
       return std::make_unique<ScaleAdaptedSampler<Vector>>(scale_adapted_of(config), plan);
     case Dynamics::mclmc:
       if constexpr (kHost) return std::make_unique<MclmcSampler<Vector>>(mclmc_of(config), plan);
+      break;
+    case Dynamics::hmc:
+      if constexpr (kHost) return std::make_unique<HmcSampler<Vector>>(adjusted_of(config), plan);
+      break;
+    case Dynamics::nuts:
+      if constexpr (kHost) return std::make_unique<NutsSampler<Vector>>(adjusted_of(config), plan);
+      break;
+    case Dynamics::mams:
+      if constexpr (kHost) return std::make_unique<MamsSampler<Vector>>(adjusted_of(config), plan);
       break;
     case Dynamics::own:
       if constexpr (std::is_same_v<Vector, HostVector<float>>)

@@ -24,6 +24,7 @@ std::uint64_t gradients_of(const SamplerConfig& config, std::uint64_t steps) {
   if (config.is_stochastic_microcanonical())
     return gradients_of(experiment::microcanonical_of(config, 1), steps);
   if (config.row().dynamics == Dynamics::mclmc) return gradients_of(experiment::mclmc_of(config), steps);
+  if (config.row().adjusted()) return gradients_of(experiment::adjusted_of(config), steps);
   return gradients_of(config.step, steps);
 }
 

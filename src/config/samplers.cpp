@@ -23,6 +23,14 @@ std::vector<SamplerDefault> turning_and_preconditioned() {
   return all;
 }
 
+/// A step is a transition of many gradients.
+std::vector<SamplerDefault> adjusted(std::string_view acceptance) {
+  return {{"target_acceptance", acceptance},
+          {"warmup_steps", "1000"},
+          {"n_samples", "1000"},
+          {"n_thinning", "1"}};
+}
+
 std::deque<SamplerRow>& rows() {
   using enum Dynamics;
   static std::deque<SamplerRow> table{
@@ -113,9 +121,26 @@ std::deque<SamplerRow>& rows() {
        .dynamics = sgnht,
        .unit = StepUnit::root_rate_over_rows,
        .keys = {"temperature", "sgnht_diffusion"}},
-      {.name = "hmc", .doc = "full-batch Hamiltonian Monte Carlo", .available = false},
-      {.name = "nuts", .doc = "full-batch no-U-turn sampler", .available = false},
-      {.name = "mams", .doc = "Metropolis-adjusted microcanonical sampler", .available = false},
+      {.name = "hmc",
+       .doc = "full-batch Hamiltonian Monte Carlo with trajectories of one length",
+       .dynamics = hmc,
+       .stochastic = false,
+       .vectors = 16,
+       .keys = {"trajectory_length"},
+       .defaults = adjusted("0.8")},
+      {.name = "nuts",
+       .doc = "full-batch no-U-turn sampler, adapted as in Stan",
+       .dynamics = nuts,
+       .stochastic = false,
+       .vectors = 80,
+       .keys = {"max_tree_depth"},
+       .defaults = adjusted("0.8")},
+      {.name = "mams",
+       .doc = "full-batch Metropolis-adjusted microcanonical sampler (Robnik et al. 2025)",
+       .dynamics = mams,
+       .stochastic = false,
+       .vectors = 24,
+       .defaults = adjusted("0.9")},
       {.name = "sgdmom", .doc = "stochastic gradient descent with momentum", .available = false},
   };
   return table;

@@ -94,16 +94,21 @@ const auto kLinearRate = trained_along("lr_schedule linear", {LearningRateKind::
 const auto kCosineRate = trained_along("lr_schedule cosine_decay", {LearningRateKind::cosine_decay});
 
 const auto kStochastic =
-    Condition{"all but mclmc", [](const Config& c) { return sampler(c).is_stochastic(); }};
+    Condition{"all but mclmc, hmc, nuts, mams", [](const Config& c) { return sampler(c).is_stochastic(); }};
+const auto kAdjusted =
+    Condition{"hmc, nuts, mams", [](const Config& c) { return sampler(c).row().adjusted(); }};
+const auto kGuardedGradients =
+    Condition{"all but hmc, nuts, mams", [](const Config& c) { return !sampler(c).row().adjusted(); }};
 const auto kMicrocanonical =
     Condition{"smile…, psmile…", [](const Config& c) { return sampler(c).is_stochastic_microcanonical(); }};
 const auto kIsokinetic =
     Condition{"smile…, psmile…, mclmc", [](const Config& c) { return sampler(c).row().isokinetic(); }};
-const auto kStepSize = Condition{"all but mclmc", [](const Config& c) {
-                                   return sampler(c).is_stochastic() &&
-                                          !(schedules(sampler(c), sampler(c).step.warmup_schedule) &&
-                                            schedules(sampler(c), sampler(c).step.sampling_schedule));
-                                 }};
+const auto kStepSize = Condition{
+    "all but mclmc", [](const Config& c) {
+      return sampler(c).row().adjusted() ||
+             (sampler(c).is_stochastic() && !(schedules(sampler(c), sampler(c).step.warmup_schedule) &&
+                                              schedules(sampler(c), sampler(c).step.sampling_schedule)));
+    }};
 const auto kTurn = Condition{"step_size_rule turn; decoherence_length auto", [](const Config& c) {
                                return sampler(c).turns() || (sampler(c).is_stochastic_microcanonical() &&
                                                              !sampler(c).microcanonical.decoherence_length);
@@ -483,7 +488,8 @@ std::vector<Key> sampler_keys() {
       {"training.sampler.params_frozen", SMILE_AT(training.sampler.params_frozen),
        "names of parameters that stay fixed"},
       {"training.sampler.step_size", SMILE_AT(training.sampler.step.step_size),
-       "step size ε; with step_size_rule energy or turn: at the start", kStepSize, kPositive},
+       "step size ε; with step_size_rule energy or turn, and with hmc, nuts, mams: at the start", kStepSize,
+       kPositive},
       {"training.sampler.step_size_rule", SMILE_AT(training.sampler.microcanonical.rule),
        "fixed (-naive), energy (smile, psmile) or turn (-auto); default: by the sampler's name",
        kMicrocanonical},
@@ -517,7 +523,7 @@ std::vector<Key> sampler_keys() {
        .range = kPositiveOrInfinite,
        .null_word = "auto"},
       {"training.sampler.gradient_clip", SMILE_AT(training.sampler.step.guard.clip),
-       "bound of a gradient entry; .inf: none", always, kPositiveOrInfinite},
+       "bound of a gradient entry; .inf: none", kGuardedGradients, kPositiveOrInfinite},
       {.path = "training.sampler.quantile",
        .member = SMILE_AT(training.sampler.microcanonical.tuner.quantile),
        .doc = "Gamma quantiles",
@@ -552,7 +558,7 @@ std::vector<Key> sampler_keys() {
       {.path = "training.sampler.nonfinite",
        .member = SMILE_AT(training.sampler.step.guard.policy),
        .doc = "non-finite values: refuse the step and count it, or drop and zero them",
-       .when = always,
+       .when = kGuardedGradients,
        .authors = "authors"},
       {"training.sampler.max_nonfinite_fraction", SMILE_AT(training.sampler.max_nonfinite_fraction),
        "share of non-finite steps in 100 above which the run fails", always, kShare},
@@ -629,6 +635,16 @@ std::vector<Key> sampler_keys() {
        of_sampler_key("sgnht_diffusion"), kPositive},
       {"training.sampler.explore_without_noise", SMILE_AT(training.sampler.langevin.explore_without_noise),
        "no noise in the exploration part of a cycle", of_sampler_key("explore_without_noise")},
+      {"training.sampler.target_acceptance", SMILE_AT(training.sampler.adjusted.target_acceptance),
+       "mean acceptance that the warm-up sets the step size for", kAdjusted, kFraction},
+      {"training.sampler.trajectory_length", SMILE_AT(training.sampler.adjusted.trajectory_length),
+       "length of a transition: step size times leapfrog steps, in standard deviations",
+       of_sampler_key("trajectory_length"), kPositive},
+      {"training.sampler.max_tree_depth",
+       SMILE_AT(training.sampler.adjusted.max_tree_depth),
+       "a transition takes at most 2^depth - 1 leapfrog steps",
+       of_sampler_key("max_tree_depth"),
+       {.low = 1, .high = 20}},
       {"training.sampler.n_integration_steps", SMILE_AT(training.sampler.n_integration_steps),
        "integration steps a sample", kNothing, at_least(1)},
   };

@@ -147,7 +147,7 @@ class Judge {
     std::string causes;
     for (std::size_t i = 1; i < kRefusalKinds; ++i) {
       const auto count = m_.warmup.refusals[i] + m_.sampling.refusals[i];
-      if (Refusal(i) != Refusal::energy_error && count > 0)
+      if (!is_finite_step(Refusal(i)) && count > 0)
         causes += fmt::format("{}{} ({})", causes.empty() ? "" : ", ", name_of(Refusal(i)), count);
     }
     const bool many = double(d_.divergences) / double(d_.steps) > kManyDivergences;

@@ -58,7 +58,10 @@ std::uint64_t StepSums::refused() const {
 }
 
 std::uint64_t StepSums::nonfinite() const {
-  return refused() - refusals[std::size_t(Refusal::energy_error)];
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < kRefusalKinds; ++i)
+    if (!is_finite_step(Refusal(i))) count += refusals[i];
+  return count;
 }
 
 double StepSums::mean_step_size() const {

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr char kMagic[8] = {'S', 'M', 'I', 'L', 'E', 'C', 'K', 'P'};
 /// Raised with every change of what a checkpoint holds, samplers' states included.
-constexpr std::uint64_t kVersion = 6;
+constexpr std::uint64_t kVersion = 7;
 
 struct Header {
   char magic[8];

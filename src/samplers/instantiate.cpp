@@ -1,8 +1,11 @@
 // The samplers compiled once for vectors in memory.
+#include "smile/samplers/hmc.hpp"
 #include "smile/samplers/langevin.hpp"
+#include "smile/samplers/mams.hpp"
 #include "smile/samplers/mclmc.hpp"
 #include "smile/samplers/microcanonical.hpp"
 #include "smile/samplers/momentum_samplers.hpp"
+#include "smile/samplers/nuts.hpp"
 #include "smile/samplers/scale_adapted_sghmc.hpp"
 
 namespace smile {
@@ -12,7 +15,10 @@ namespace smile {
   template class LangevinSampler<HostVector<T>>;       \
   template class SghmcSampler<HostVector<T>>;          \
   template class SgnhtSampler<HostVector<T>>;          \
-  template class ScaleAdaptedSampler<HostVector<T>>;
+  template class ScaleAdaptedSampler<HostVector<T>>;   \
+  template class HmcSampler<HostVector<T>>;            \
+  template class NutsSampler<HostVector<T>>;           \
+  template class MamsSampler<HostVector<T>>;
 SMILE_INSTANTIATE(float)
 SMILE_INSTANTIATE(double)
 #undef SMILE_INSTANTIATE

@@ -11,7 +11,7 @@
 namespace smile {
 
 /// Keeps the draws of a run of known length, at most 10,000 of them and 2,000 coordinates, evenly thinned,
-/// and turns them into ℓ = 0.4 · ε · mean_j(n/ESS_j), ESS_j the bulk effective sample size.
+/// and turns them into ℓ = factor · ε · mean_j(n/ESS_j), ESS_j the bulk effective sample size.
 /// @source Robnik & Seljak 2024; Sommer et al. 2025 (MILE); spec 1.10, phase 3
 class AutocorrelationLength {
  public:
@@ -35,7 +35,8 @@ class AutocorrelationLength {
 
   /// ℓ; 0 where fewer than 4 draws were kept or no coordinate moved. Coordinates that did not move say
   /// nothing about the length of a path and are left out of the mean.
-  double value(double step_size) const {
+  /// @param step_size  ε, the length of the path between two draws
+  double value(double step_size, double factor = 0.4) const {
     const std::size_t coordinates = dimension_ == 0 ? 0 : (dimension_ - 1) / coordinate_stride_ + 1;
     const std::size_t kept = coordinates == 0 ? 0 : draws_.size() / coordinates;
     if (kept < 4) return 0;
@@ -50,7 +51,7 @@ class AutocorrelationLength {
       sum += double(steps_) / ess;
       ++counted;
     }
-    return counted == 0 ? 0 : 0.4 * step_size * sum / double(counted);
+    return counted == 0 ? 0 : factor * step_size * sum / double(counted);
   }
 
   /// Forgets the draws and frees their memory.

@@ -27,6 +27,7 @@
 #include "smile/files/draws.hpp"
 #include "smile/named.hpp"
 #include "smile/network/fcn.hpp"
+#include "smile/samplers/adjusted.hpp"
 #include "smile/samplers/langevin.hpp"
 #include "smile/samplers/mclmc.hpp"
 #include "smile/samplers/microcanonical.hpp"
@@ -191,6 +192,7 @@ struct SamplerConfig {
   SghmcOptions sghmc;                 ///< its friction is that of adasghmc and rmsprop-sghmc, too
   ScaleAdaptedOptions scale_adapted;  ///< adasghmc, rmsprop-sghmc
   SgnhtOptions sgnht;
+  AdjustedOptions adjusted;  ///< hmc, nuts, mams
 
   PriorConfig prior_config;
 

@@ -27,6 +27,9 @@ enum class Dynamics {
   sghmc,
   sgnht,
   scale_adapted,
+  hmc,  ///< transitions of many gradients with an acceptance test (spec 06, 6.9)
+  nuts,
+  mams,
   own,  ///< the row brings its own maker
 };
 
@@ -76,6 +79,10 @@ struct SamplerRow {
   /// Isokinetic dynamics: the velocity keeps its length, and a step is a splitting of momentum and position
   /// updates.
   bool isokinetic() const { return is_microcanonical() || dynamics == Dynamics::mclmc; }
+  /// A step is a transition of many gradients, accepted or not by its energy error.
+  bool adjusted() const {
+    return dynamics == Dynamics::hmc || dynamics == Dynamics::nuts || dynamics == Dynamics::mams;
+  }
   bool is_microcanonical() const { return dynamics == Dynamics::microcanonical; }
   bool has_key(std::string_view key) const;
   /// Whether the name is this row's or one of its aliases.

@@ -11,7 +11,7 @@
 
 namespace smile {
 
-inline constexpr std::size_t kRefusalKinds = 6;  ///< entries of Refusal
+inline constexpr std::size_t kRefusalKinds = 8;  ///< entries of Refusal
 
 /// Counts of |ΔE| in bins of equal width in log10, and of F(|ΔE|) in equal bins of [0, 1].
 struct EnergyErrors {

@@ -28,6 +28,7 @@ enum class Purpose : std::uint8_t {
   gradient_noise = 15,      ///< injected gradient noise of the analytical targets
   analytic_start = 16,      ///< exact draws from the analytical targets
   bootstrap = 17,           ///< resampling for standard errors
+  transition = 18,          ///< choices within a transition of hmc, nuts, mams
   augmentation = 20,        ///< random views of the images of a batch, by batch number
 };
 

@@ -151,9 +151,10 @@ TEST(OneParameter, is_refused_where_the_dynamics_divide_by_d_minus_1) {
   for (const auto& kind : test::kinds()) {
     auto sampler = kind.make();
     const std::string name = kind.name;
-    if (name.find("smile") == std::string::npos && name.find("mclmc") == std::string::npos) {
+    if (name.find("smile") == std::string::npos && name.find("mclmc") == std::string::npos &&
+        name != "mams") {
       sampler->start(HostVector<float>(1, 0.2f), target, normals);
-      EXPECT_TRUE(sampler->step(target, normals, 1).accepted()) << name;
+      EXPECT_TRUE(is_finite_step(sampler->step(target, normals, 1).refusal)) << name;
       continue;
     }
     try {

@@ -6,10 +6,13 @@
 #include <ostream>
 #include <vector>
 
+#include "smile/samplers/hmc.hpp"
 #include "smile/samplers/langevin.hpp"
+#include "smile/samplers/mams.hpp"
 #include "smile/samplers/mclmc.hpp"
 #include "smile/samplers/microcanonical.hpp"
 #include "smile/samplers/momentum_samplers.hpp"
+#include "smile/samplers/nuts.hpp"
 #include "smile/samplers/scale_adapted_sghmc.hpp"
 
 namespace smile::test {
@@ -111,6 +114,9 @@ inline std::vector<Kind> kinds() {
          return std::make_unique<SgnhtSampler<F>>(options, kPlan);
        }},
       {"adasghmc", [] { return std::make_unique<ScaleAdaptedSampler<F>>(ScaleAdaptedOptions{}, kPlan); }},
+      {"hmc", [] { return std::make_unique<HmcSampler<F>>(AdjustedOptions{}, kPlan); }},
+      {"nuts", [] { return std::make_unique<NutsSampler<F>>(AdjustedOptions{}, kPlan); }},
+      {"mams", [] { return std::make_unique<MamsSampler<F>>(AdjustedOptions{}, kPlan); }},
       {"rmsprop_sghmc",
        [] {
          ScaleAdaptedOptions options;
