@@ -123,7 +123,7 @@ class Judge {
   double refused() const { return std::isfinite(d_.reset_frequency) ? d_.reset_frequency : 0; }
 
   bool stuck() {
-    if (!(refused() > kManyRefusals)) return false;
+    if (!(refused() > (run_.sampler.row().adjusted() ? kManyRejections : kManyRefusals))) return false;
     add(Weight::warning, Cause::stuck,
         fmt::format("it refused {:.0f} % of its sampling steps and hardly moved", percent(refused())),
         run_.smaller_step());
@@ -264,10 +264,12 @@ Verdict verdict_of(const ChainDiagnosis& d, const ChainEvidence& chain) {
 }  // namespace
 
 std::string RunEvidence::smaller_step() const {
+  if (sampler.row().adjusted()) return "raise target_acceptance towards 1, which makes the steps shorter";
   return chooses_step() ? "lower turn_angle by a factor of 2" : "lower step_size by a factor of 3 to 10";
 }
 
 std::string RunEvidence::larger_step() const {
+  if (sampler.row().adjusted()) return "lower target_acceptance, which makes the steps longer";
   return chooses_step() ? "raise turn_angle" : "raise step_size";
 }
 

@@ -1,6 +1,7 @@
 /// All chains together: sampling against what it started from, agreement between chains, coverage.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "diagnosis/evidence.hpp"
@@ -24,6 +25,7 @@ class Judge {
           fmt::format("{} of {} chains have not ended", unfinished, d_.chains.size()),
           fmt::format("let them go on: {}", run_.resume));
     lppd();
+    walk();
     convergence();
     coverage();
     temperature();
@@ -77,6 +79,30 @@ class Judge {
                         number_text(before), number_text(after)),
             against_bad_sampling());
     }
+  }
+
+  /// Windows of the sampling phase whose draws predict the validation rows worse than the members did.
+  void walk() {
+    if (!run_.diagnostics.is_object() || !run_.diagnostics.contains("walk") || is_damaged() || is_too_small())
+      return;
+    for (const Finding& finding : d_.findings)
+      if (finding.cause == Cause::worse_than_no_network) return;  // says it all
+    const json& windows = run_.diagnostics["walk"]["windows"];
+    const auto is_below = [](const json& w) {
+      const double gain = json_number(w, "gain"), error = json_number(w, "gain_error");
+      return gain < -kLowered && gain < -3 * error;
+    };
+    const auto first = std::find_if(windows.begin(), windows.end(), is_below);
+    if (first == windows.end()) return;
+    const bool stays = is_below(windows.back());
+    add(stays ? Weight::warning : Weight::note, Cause::walked_away,
+        fmt::format(
+            "from draw {} on the draws predict the validation rows worse than the members they started from "
+            "(LPPD {}, where the members have {}){}",
+            first->value("first_draw", 0), number_text(json_number(*first, "validation_lppd")),
+            number_text(json_number(run_.diagnostics["walk"], "members_validation_lppd")),
+            stays ? "" : "; later ones are as good again"),
+        stays ? against_bad_sampling() : "raise warmup_steps, so that these draws are not kept");
   }
 
   void convergence() {

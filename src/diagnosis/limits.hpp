@@ -9,8 +9,9 @@ namespace smile::diagnosis {
 /// where the others are. The same of a test row against its member: the average over a sound chain's draws is
 /// hardly ever worse than the one network it began with.
 inline constexpr double kDeficit = 0.5;
-inline constexpr double kResetFactor = 3;         ///< reset frequency against κ, either way
-inline constexpr double kManyRefusals = 0.3;      ///< a chain that refuses more hardly moves
+inline constexpr double kResetFactor = 3;       ///< reset frequency against κ, either way
+inline constexpr double kManyRefusals = 0.3;    ///< a chain that refuses more hardly moves
+inline constexpr double kManyRejections = 0.7;  ///< the same of hmc, nuts, mams, for which to refuse is usual
 inline constexpr double kManyDivergences = 1e-2;  ///< share of steps that were not finite
 inline constexpr double kPoorFit = 0.2;           ///< Kolmogorov distance of |ΔE| to its Gamma
 inline constexpr double kSettled = 1.1;           ///< R̂ below which a quantity counts as settled

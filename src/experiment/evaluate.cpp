@@ -12,6 +12,7 @@
 #include "experiment/phase_progress.hpp"
 #include "experiment/posterior_checks.hpp"
 #include "experiment/task_accumulator.hpp"
+#include "experiment/walk.hpp"
 #include "smile/diagnosis/chains_file.hpp"
 #include "smile/diagnosis/diagnosis.hpp"
 #include "smile/ensemble/parallel.hpp"
@@ -34,6 +35,8 @@ constexpr std::size_t kDensityDraws = 1000;  ///< draws a chain whose log-densit
 constexpr std::size_t kDensityDrawsOfLarge = 100, kDensityPointsOfLarge = 4096;
 /// Draws a chain whose gradients tell its temperature.
 constexpr std::size_t kCheckedDraws = 200, kCheckedDrawsOfLarge = 20;
+/// Draws a chain that are scored on the validation rows.
+constexpr std::size_t kWalkDraws = 200, kWalkDrawsOfLarge = 20;
 constexpr std::size_t kFollowedRows = 10;  ///< test rows whose predictions are diagnosed like parameters
 
 /// Metrics by name, in the order in which they were first set; one column for each phase.
@@ -273,6 +276,10 @@ bool diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, 
   evaluation.table.set(Phase::sampling, {.parameters = &of_parameters, .predictions = &of_predictions});
   const auto checks = check_draws(evaluation, chains, f.draws, threads);
   if (!checks) return false;
+  const auto walk =
+      walk_of(evaluation.e, chains, f.draws, evaluation.e.is_native() ? kWalkDraws : kWalkDrawsOfLarge,
+              threads, evaluation.options.stop, evaluation.directory.path());
+  if (!walk) return false;
   using nlohmann::ordered_json;
   ordered_json out;
   out["draws_per_chain"] = f.draws;
@@ -283,9 +290,20 @@ bool diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, 
   out["quantities"] = ordered_json::parse(to_json(std::span<const QuantityDiagnostics>(quantities)));
   out["temperature"] = ordered_json::array();
   for (const LayerTemperature& layer : checks->layers)
-    out["temperature"].push_back(
-        {{"layer", layer.layer}, {"value", layer.value}, {"standard_error", layer.standard_error}});
+    out["temperature"].push_back({{"layer", layer.layer},
+                                  {"value", layer.value},
+                                  {"standard_error", layer.standard_error},
+                                  {"windows", layer.windows}});
   out["prior_only"] = {{"parameters", checks->prior_only}, {"spread", checks->prior_only_spread}};
+  out["walk"] = {{"members_validation_lppd", walk->members_lppd}, {"windows", ordered_json::array()}};
+  for (const WalkWindow& w : walk->windows)
+    out["walk"]["windows"].push_back({{"first_draw", w.first_draw},
+                                      {"last_draw", w.last_draw},
+                                      {"validation_lppd", w.validation_lppd},
+                                      {"gain", w.gain},
+                                      {"gain_error", w.gain_error},
+                                      {"distance", w.distance},
+                                      {"norm2_per_dim", w.norm2_per_dim}});
   write_file_atomically(evaluation.paths().diagnostics(), out.dump(1) + "\n");
   return true;
 }

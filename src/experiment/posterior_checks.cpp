@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "experiment/walk.hpp"
 #include "smile/ensemble/parallel.hpp"
 
 namespace smile::experiment {
@@ -12,10 +13,11 @@ namespace {
 
 /// Of one chain, sums over the draws looked at.
 struct ChainSums {
-  std::vector<double> heat;         ///< −(θ − c)·∇L, by tensor
-  std::vector<double> square;       ///< (θ − prior's centre)²/prior's variance, by parameter
-  std::vector<float> largest;       ///< |∇ log-likelihood|, by parameter
-  double likelihood_gradient2 = 0;  ///< Σ over parameters and draws
+  std::vector<std::vector<double>> heat;  ///< −(θ − c)·∇L, by window and tensor
+  std::vector<std::size_t> looked_at;     ///< draws, by window
+  std::vector<double> square;             ///< (θ − prior's centre)²/prior's variance, by parameter
+  std::vector<float> largest;             ///< |∇ log-likelihood|, by parameter
+  double likelihood_gradient2 = 0;        ///< Σ over parameters and draws
   std::size_t draws = 0;
 };
 
@@ -46,7 +48,8 @@ ChainSums sums_of(const Experiment& e, const ChainDraws& chain, Likelihood<float
                   const DensityPlan& plan, const TrainingSample& sample, const PriorOfParameters& prior) {
   const std::size_t d = e.dimension();
   ChainSums sums;
-  sums.heat.resize(e.layout.groups.size());
+  sums.heat.assign(kWalkWindows, std::vector<double>(e.layout.groups.size()));
+  sums.looked_at.resize(kWalkWindows);
   sums.square.resize(d);
   sums.largest.resize(d);
   const std::vector<double> centre = mean_of(chain, plan.draws, d);
@@ -64,10 +67,12 @@ ChainSums sums_of(const Experiment& e, const ChainDraws& chain, Likelihood<float
       }
     }
     e.prior->log_density_and_gradient(position.span(), sample.scale, gradient.span());
+    const std::size_t window = i * kWalkWindows / plan.draws;
+    ++sums.looked_at[window];
     for (std::size_t g = 0; g < e.layout.groups.size(); ++g) {
       const ParameterGroup& group = e.layout.groups[g];
       for (std::size_t j = group.offset; j < group.offset + group.size(); ++j)
-        sums.heat[g] -= (double(position[j]) - centre[j]) * double(gradient[j]);
+        sums.heat[window][g] -= (double(position[j]) - centre[j]) * double(gradient[j]);
     }
     ++sums.draws;
   }
@@ -84,14 +89,23 @@ std::vector<LayerTemperature> layers_of(const ParameterLayout& layout, const std
   }
   std::vector<LayerTemperature> out;
   for (const std::string& layer : order) {
+    std::size_t parameters = 0;
+    for (const std::size_t g : groups[layer]) parameters += layout.groups[g].size();
     std::vector<double> values;
+    std::vector<double> heats(kWalkWindows), looked_at(kWalkWindows);
     for (const ChainSums& chain : chains) {
       double heat = 0;
-      std::size_t parameters = 0;
-      for (const std::size_t g : groups[layer]) heat += chain.heat[g], parameters += layout.groups[g].size();
+      for (std::size_t w = 0; w < kWalkWindows; ++w) {
+        double of_window = 0;
+        for (const std::size_t g : groups[layer]) of_window += chain.heat[w][g];
+        heats[w] += of_window, looked_at[w] += double(chain.looked_at[w]);
+        heat += of_window;
+      }
       values.push_back(heat / double(chain.draws) / double(parameters));
     }
     LayerTemperature temperature{layer, 0};
+    for (std::size_t w = 0; w < kWalkWindows; ++w)
+      temperature.windows.push_back(heats[w] / looked_at[w] / double(parameters));
     const double n = double(values.size());
     for (const double v : values) temperature.value += v / n;
     double square = 0;

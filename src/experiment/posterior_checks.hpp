@@ -21,6 +21,7 @@ struct LayerTemperature {
   std::string layer;  ///< tensors of one name up to the last dot
   double value;       ///< mean over chains
   double standard_error = std::numeric_limits<double>::quiet_NaN();  ///< over chains; NaN of one
+  std::vector<double> windows{};  ///< of the draws of each tenth, about the centre of all; NaN: none of them
 };
 
 struct PosteriorChecks {

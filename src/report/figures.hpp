@@ -25,6 +25,8 @@ std::string worst_rows(const RunFiles& run);
 
 /// What the chains did: step sizes, resets, energy errors, likelihood (F9, F10 of the paper).
 std::string chain_figures(const RunFiles& run);
+/// Validation LPPD and temperature of layers along the sampling phase.
+std::string walk_figures(const RunFiles& run);
 /// Distributions of R̂ and effective sample sizes.
 std::string convergence_figures(const RunFiles& run);
 

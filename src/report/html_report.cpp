@@ -153,7 +153,7 @@ std::string write_report(const std::string& run_directory, const std::string& ou
   body += section("Predictions", report::prediction_figures(run)) + report::worst_rows(run);
   body += metrics_section(run);
   body += "<h2>Chains</h2>\n" + verdicts(run);
-  if (const std::string figures = report::chain_figures(run); !figures.empty())
+  if (const std::string figures = report::chain_figures(run) + report::walk_figures(run); !figures.empty())
     body += "<div class=\"figures\">\n" + figures + "</div>\n";
   body += "<details><summary>Numbers of each chain</summary>\n" + chain_numbers(run) + "</details>\n";
   const std::string convergence = report::convergence_figures(run);

@@ -71,6 +71,41 @@ TEST(PosteriorChecks, ToldApart) {
   EXPECT_TRUE(is_told(wrong, "decoherence_length: auto")) << wrong.error;
   EXPECT_NE(smile({"diagnose", before}).out.find("temperature log_sigma"), std::string::npos);
   EXPECT_NE(content_of(before / "report.html").find("wider than the posterior"), std::string::npos);
+  EXPECT_NE(content_of(now / "report.html").find("Temperature of layers"), std::string::npos);
+  // By tenths, whose mean is the whole.
+  double sum = 0;
+  for (const json& layer : good.at("temperature"))
+    if (layer.at("layer") == "log_sigma")
+      for (const double value : layer.at("windows")) sum += value / 10;
+  EXPECT_NEAR(sum, of_layer(good, "log_sigma", "value"), 1e-6);
+}
+
+/// Validation LPPD by tenths of the sampling phase, beside the members: chains that lose what the members
+/// knew are told of, with the draw from which they do; chains that do not are not.
+TEST(PosteriorChecks, ChainsThatWalkAwayAreTold) {
+  TemporaryFolder folder;
+  const auto config = folder.write("config.yaml", small_config(airfoil(), "psmile-auto"));
+  // A prior that allows next to nothing: the posterior predicts worse than the trained networks.
+  const std::vector<std::string> tight{"--set", "training.sampler.prior_config.name=Normal", "--set",
+                                       "training.sampler.prior_config.parameters.scale=0.02"};
+  std::vector<std::string> command{"run", config, "--out", folder / "away"};
+  command.insert(command.end(), tight.begin(), tight.end());
+  const Outcome away = smile(command), stays = smile({"run", config, "--out", folder / "stays"});
+  ASSERT_EQ(away.status, 0) << away.error;
+  ASSERT_EQ(stays.status, 0) << stays.error;
+  const json lost = json::parse(content_of(folder / "away/eval/diagnostics.json"))["walk"];
+  const json kept = json::parse(content_of(folder / "stays/eval/diagnostics.json"))["walk"];
+  ASSERT_EQ(lost["windows"].size(), 10u);
+  EXPECT_EQ(lost["members_validation_lppd"], kept["members_validation_lppd"]);
+  EXPECT_LT(lost["windows"][9]["gain"].get<double>(), -0.05);
+  EXPECT_NEAR(
+      lost["windows"][9]["gain"].get<double>(),
+      lost["windows"][9]["validation_lppd"].get<double>() - lost["members_validation_lppd"].get<double>(),
+      1e-9);
+  EXPECT_GT(kept["windows"][9]["gain"].get<double>(), 0);
+  EXPECT_TRUE(is_told(away, "worse than the members they started from (LPPD")) << away.error;
+  EXPECT_FALSE(is_told(stays, "worse than the members they started from (LPPD")) << stays.error;
+  EXPECT_NE(content_of(folder / "away/report.html").find("Validation LPPD along the way"), std::string::npos);
 }
 
 /// Directions that no data speaks of hardly move without noise of their own.
