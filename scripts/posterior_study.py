@@ -195,7 +195,7 @@ def gradients(folder, phase="sampling"):
 def reference(options):
     lines = []
     for dataset in options.sets:
-        kinds = {label: run(dataset, label, o, 1, options.threads) for label, o in LONG.items() if label in options.kinds}
+        kinds = {label: run(dataset, "long " + label, o, 1, options.threads) for label, o in LONG.items() if label in options.kinds}
         draws = {label: Draws(folder) for label, folder in kinds.items()}
         first = next(iter(draws))
         base = draws[first].part()
