@@ -145,8 +145,9 @@ void add_run(CLI::App& program, Action& action) {
       ->check(CLI::Range(1.0, 1e6))
       ->capture_default_str()
       ->type_name("S");
-  command->add_flag("--preemptible", arguments->preemptible,
-                    "SIGTERM and SIGUSR1 write a checkpoint and end with status 75, to be queued again");
+  command->add_flag(
+      "--preemptible", arguments->preemptible,
+      "SIGTERM, SIGHUP and SIGUSR1 write a checkpoint and end with status 75, to be queued again");
   command->add_option("--data", arguments->data, data_option_text())->type_name("PLACE");
   command->add_option("--device", arguments->device, "cpu or cuda")->type_name("NAME");
   command->add_flag("--no-report", arguments->no_report, "leave out report.html");

@@ -15,8 +15,11 @@ extern "C" void note_interrupt(int signal) {
 }  // namespace
 
 const std::atomic<bool>* stop_on_interrupt() {
-  std::signal(SIGINT, note_interrupt);
-  std::signal(SIGTERM, note_interrupt);
+  stop_on_signal(SIGINT);
+  stop_on_signal(SIGTERM);
+  // The terminal is gone, or the connection to it. `nohup` ignores the signal beforehand: that stays.
+  struct sigaction now {};
+  if (::sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler != SIG_IGN) stop_on_signal(SIGHUP);
   return &interrupted;
 }
 

@@ -1,11 +1,12 @@
-/// Ctrl-C, for every command that works long.
+/// Ctrl-C and its like, for every command that works long.
 #pragma once
 
 #include <atomic>
 
 namespace smile::program {
 
-/// From now on SIGINT and SIGTERM set the flag that is returned; a second one ends the program at once.
+/// From now on SIGINT, SIGTERM and SIGHUP set the flag that is returned; a second one ends the program at
+/// once. A SIGHUP that was ignored when the program started (nohup) stays ignored.
 const std::atomic<bool>* stop_on_interrupt();
 
 /// The same for one more signal. @pre stop_on_interrupt() has been called

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 
@@ -97,6 +98,10 @@ int main(int argc, char** argv) {
     return report(error.what(), error.exit_status());
   } catch (const std::bad_alloc&) {
     return report("memory: the machine has not enough for this run; use fewer chains or threads", 1);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return report(error.path1().string() + ": cannot be looked at (" + error.code().message() +
+                      "); check the path, the disk and the limit on open files (ulimit -n)",
+                  1);
   } catch (const std::exception& error) {
     return report(
         std::string("smile: ") + error.what() + "; this is a fault of the program, please report it", 1);

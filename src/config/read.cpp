@@ -1,16 +1,19 @@
 #include "config/read.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 
+#include "files/file_error.hpp"
 #include "smile/error.hpp"
 
 namespace smile::schema {
@@ -279,12 +282,15 @@ std::string read_text_file(const std::string& file) {
   const auto status = std::filesystem::status(file, error);
   if (!std::filesystem::exists(status)) throw Error(file, "no such file", "check the path");
   if (std::filesystem::is_directory(status)) throw Error(file, "is a folder", "name the file in it");
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw Error(file, "cannot be opened", "check its permissions");
+  struct Input {
+    int descriptor;
+    ~Input() { ::close(descriptor); }
+  } input{data::open_file(file, O_RDONLY)};
+  if (input.descriptor < 0 && (errno == EACCES || errno == EPERM))
+    throw Error(file, "cannot be opened", "check its permissions");
+  if (input.descriptor < 0) throw data::write_error(file, "cannot be opened", errno);
   std::string text(kLargestFile + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (stream.bad()) throw Error(file, "cannot be read", "check the disk and the permissions");
-  text.resize(static_cast<std::size_t>(stream.gcount()));
+  text.resize(data::read_some(input.descriptor, text.data(), text.size(), file));
   if (text.size() > kLargestFile) throw Error(file, "larger than 4 MiB", "is it a configuration?");
   return text;
 }

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <optional>
+#include <sstream>
 
 #include "data/image_readers.hpp"
+#include "files/file_error.hpp"
 #include "smile/error.hpp"
 
 namespace smile::data {
@@ -113,7 +114,7 @@ bool is_record_name(const std::string& name) {
 
 std::vector<std::string> lines_of(const fs::path& path) {
   std::vector<std::string> lines;
-  std::ifstream in(path);
+  std::istringstream in(data::read_file_if_there(path).value_or(""));
   for (std::string line; std::getline(in, line);) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
     if (!line.empty()) lines.push_back(line);

@@ -7,6 +7,7 @@
 
 #include "diagnosis/energy_windows.hpp"
 #include "diagnosis/evidence.hpp"
+#include "files/file_error.hpp"
 #include "run/json_file.hpp"
 #include "smile/adaptation/energy_tuner.hpp"
 #include "smile/config/config.hpp"
@@ -38,6 +39,8 @@ RunEvidence evidence_of(const RunFacts& facts) {
     const DatasetInfo info = load_dataset_info(paths.data());
     run.rows = experiment::training_rows_of(info, config.data.dataset.normalize);
     run.nothing_learned = experiment::nothing_learned(info, config.data.dataset.normalize);
+  } catch (const data::MachineError&) {
+    throw;
   } catch (const Error&) {
     // Then nothing is said per row.
   }
@@ -55,6 +58,8 @@ ChainEvidence chain_of(const RunEvidence& run, std::uint32_t number) {
     std::string remark;
     if (auto checkpoint = ensemble::read_checkpoint(checkpoint_path(run.run, number), remark))
       chain.record = std::move(checkpoint->record);
+  } catch (const data::MachineError&) {
+    throw;
   } catch (const Error& error) {
     chain.damage = error.cause();
   }

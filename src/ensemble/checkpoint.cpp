@@ -1,11 +1,16 @@
 #include "smile/ensemble/checkpoint.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <span>
 #include <system_error>
 
+#include "files/file_error.hpp"
 #include "smile/error.hpp"
 #include "smile/files/atomic_file.hpp"
 
@@ -136,19 +141,28 @@ void write_checkpoint(const fs::path& path, Checkpoint& checkpoint) {
 }
 
 Checkpoint read_checkpoint_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) damaged(path, "cannot be read");
-  std::error_code failure;
-  const std::uintmax_t file_bytes = fs::file_size(path, failure);
+  struct Input {
+    int descriptor;
+    ~Input() { ::close(descriptor); }
+  } input{data::open_file(path, O_RDONLY)};
+  if (input.descriptor < 0 && errno == ENOENT) damaged(path, "cannot be read");
+  if (input.descriptor < 0) throw data::write_error(path, "cannot be opened", errno);
+  struct stat status {};
+  if (::fstat(input.descriptor, &status) != 0) throw data::write_error(path, "cannot be read", errno);
+  if (!S_ISREG(status.st_mode)) damaged(path, "is no file");
+  const auto file_bytes = std::uint64_t(status.st_size);
   Header header{};
-  if (failure || file_bytes < sizeof header) damaged(path, "is cut short");
-  in.read(reinterpret_cast<char*>(&header), sizeof header);
+  if (file_bytes < sizeof header) damaged(path, "is cut short");
+  const auto read = [&](void* bytes, std::size_t size) {
+    if (data::read_some(input.descriptor, static_cast<char*>(bytes), size, path) < size)
+      damaged(path, "cannot be read to its end");
+  };
+  read(&header, sizeof header);
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) damaged(path, "does not begin as one");
   if (header.version != kVersion) damaged(path, "is of another version of this program");
   if (header.payload_bytes != file_bytes - sizeof header) damaged(path, "is cut short");
   std::vector<char> payload(header.payload_bytes);
-  in.read(payload.data(), std::streamsize(payload.size()));
-  if (!in) damaged(path, "cannot be read to its end");
+  read(payload.data(), payload.size());
   Checksum checksum;
   checksum.add(payload);
   if (checksum.value() != header.checksum) damaged(path, "has a wrong checksum");
@@ -169,6 +183,8 @@ std::optional<Checkpoint> read_checkpoint(const fs::path& path, std::string& rem
   }
   try {
     return read_checkpoint_file(path);
+  } catch (const data::MachineError&) {
+    throw;  // nothing is known of the checkpoint: going on from an older one would be hasty
   } catch (const Error& error) {
     if (!has_previous) throw;
     Checkpoint previous = read_checkpoint_file(previous_of(path));

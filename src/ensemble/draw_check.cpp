@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "files/file_error.hpp"
 #include "smile/error.hpp"
 #include "smile/files/draws.hpp"
 
@@ -40,6 +41,8 @@ std::string draws_problem(const std::filesystem::path& directory, const ChainRec
     if (record.stored > 0 && checksum != record.draws_crc32)
       return fmt::format("{}: its {} draws are not those that the chain stored, or not in its order", name,
                          record.stored);
+  } catch (const data::MachineError&) {
+    throw;  // nothing is known of the draws
   } catch (const Error& error) {
     return name + ": " + error.cause();
   }

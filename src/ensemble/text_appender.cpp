@@ -13,9 +13,11 @@ namespace smile::ensemble {
 namespace {
 
 /// Bytes up to and with the last line end; 0 where there is none.
-std::uint64_t whole_lines(int descriptor, off_t size) {
+std::uint64_t whole_lines(int descriptor, off_t size, const std::filesystem::path& path) {
   char byte = 0;
-  while (size > 0 && (::pread(descriptor, &byte, 1, size - 1) != 1 || byte != '\n')) --size;
+  while (size > 0 &&
+         (data::read_some_at(descriptor, std::uint64_t(size - 1), &byte, 1, path) != 1 || byte != '\n'))
+    --size;
   return std::uint64_t(size);
 }
 
@@ -23,13 +25,13 @@ std::uint64_t whole_lines(int descriptor, off_t size) {
 
 TextAppender::TextAppender(std::filesystem::path path, std::uint64_t bytes, std::string_view header)
     : path_(std::move(path)), written_(bytes) {
-  const int flags = O_RDWR | O_CREAT | O_CLOEXEC | (bytes == 0 ? O_TRUNC : 0);
-  descriptor_ = ::open(path_.c_str(), flags, 0644);
+  const int flags = O_RDWR | O_CREAT | (bytes == 0 ? O_TRUNC : 0);
+  descriptor_ = data::open_file(path_, flags, 0644);
   if (descriptor_ < 0) throw data::write_error(path_, "cannot open the file", errno);
   struct stat status {};
   bool good = ::fstat(descriptor_, &status) == 0;
   if (good && std::uint64_t(status.st_size) < bytes) {
-    written_ = whole_lines(descriptor_, status.st_size);
+    written_ = whole_lines(descriptor_, status.st_size, path_);
     remark_ =
         path_.string() + " lacks lines that were written before the last checkpoint: it goes on without";
   }
@@ -60,7 +62,7 @@ void TextAppender::flush() {
 
 void TextAppender::sync() {
   flush();
-  if (::fsync(descriptor_) != 0) throw data::write_error(path_, "cannot write the file", errno);
+  data::sync_file(descriptor_, path_);
 }
 
 }  // namespace smile::ensemble

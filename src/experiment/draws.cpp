@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 
+#include "files/file_error.hpp"
 #include "run/remade.hpp"
 #include "smile/ensemble/checkpoint.hpp"
 #include "smile/ensemble/draw_check.hpp"
@@ -20,6 +21,8 @@ std::vector<ChainRecord> read_records(const Experiment& e, const std::filesystem
       std::string remark;
       auto checkpoint = ensemble::read_checkpoint(checkpoint_path(run, std::uint32_t(i)), remark);
       if (checkpoint) records[i] = std::move(checkpoint->record);
+    } catch (const data::MachineError&) {
+      throw;  // nothing is known of the chain
     } catch (const Error& error) {
       records[i].status = ChainStatus::failed;
       records[i].reason = error.where() + ": " + error.cause();

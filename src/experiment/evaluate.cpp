@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +12,7 @@
 #include "experiment/posterior_checks.hpp"
 #include "experiment/task_accumulator.hpp"
 #include "experiment/walk.hpp"
+#include "run/json_file.hpp"
 #include "smile/diagnosis/chains_file.hpp"
 #include "smile/diagnosis/diagnosis.hpp"
 #include "smile/ensemble/parallel.hpp"
@@ -79,6 +79,13 @@ struct Evaluation {
     return classification;
   }
 };
+
+/// A run with eval/metrics.json counts as evaluated, so that it goes before the other files begin to change,
+/// and comes last.
+void withdraw(const Evaluation& evaluation) {
+  std::error_code ignored;
+  fs::remove(evaluation.paths().metrics(), ignored);
+}
 
 /// On the test rows.
 TaskAccumulator accumulator_of(const Evaluation& evaluation, std::vector<std::size_t> draws_per_chain) {
@@ -304,6 +311,7 @@ bool diagnose_draws(Evaluation& evaluation, std::span<const ChainDraws> chains, 
                                       {"gain_error", w.gain_error},
                                       {"distance", w.distance},
                                       {"norm2_per_dim", w.norm2_per_dim}});
+  withdraw(evaluation);
   write_file_atomically(evaluation.paths().diagnostics(), out.dump(1) + "\n");
   return true;
 }
@@ -495,8 +503,7 @@ void write_summary(const Evaluation& evaluation, const RunSummary& summary) {
 RunDiagnosis write_diagnosis(const Evaluation& evaluation) {
   using nlohmann::ordered_json;
   const fs::path path = evaluation.paths().diagnostics();
-  std::ifstream in(path);
-  ordered_json out = ordered_json::parse(in, nullptr, false);
+  ordered_json out = run::read_json(path);
   if (!out.is_object()) out = ordered_json::object();
   RunDiagnosis diagnosis = diagnose_run(evaluation.directory.path());
   out.update(ordered_json::parse(to_json(diagnosis)));
@@ -538,12 +545,17 @@ bool evaluate(const Experiment& e, const RunDirectory& directory, const RunOptio
   for (std::size_t i = 0; i < records.size(); ++i) reports.push_back(report_of(records[i], scores[i]));
   write_chains(directory.path(), reports);
   summary.metrics = evaluation.table.rows;
-  write_summary(evaluation, summary);  // which the diagnosis reads
-  const RunDiagnosis diagnosis = write_diagnosis(evaluation);
-  for (const auto& text : chain_warnings(diagnosis)) evaluation.warnings.push_back(text);
-  summary.warnings.insert(summary.warnings.end(), evaluation.warnings.begin(), evaluation.warnings.end());
-  summary.findings = run_warnings(diagnosis);
-  write_summary(evaluation, summary);
+  try {
+    write_summary(evaluation, summary);  // which the diagnosis reads
+    const RunDiagnosis diagnosis = write_diagnosis(evaluation);
+    for (const auto& text : chain_warnings(diagnosis)) evaluation.warnings.push_back(text);
+    summary.warnings.insert(summary.warnings.end(), evaluation.warnings.begin(), evaluation.warnings.end());
+    summary.findings = run_warnings(diagnosis);
+    write_summary(evaluation, summary);
+  } catch (...) {
+    withdraw(evaluation);
+    throw;
+  }
   return true;
 }
 

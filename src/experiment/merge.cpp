@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
-#include <sstream>
 
 #include "experiment/chain_survey.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/run_identity.hpp"
 #include "experiment/run_phases.hpp"
+#include "files/file_error.hpp"
 #include "run/output_guard.hpp"
 #include "run/provenance.hpp"
 #include "run/remade.hpp"
@@ -30,10 +29,7 @@ using experiment::ChainSurvey;
 using experiment::Experiment;
 
 std::string content_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
+  return data::read_file_if_there(path).value_or("");
 }
 
 [[noreturn]] void other_run(const fs::path& part, const fs::path& first, const std::string& what) {

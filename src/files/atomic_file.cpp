@@ -90,8 +90,7 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)), target_(output_t
   const bool replaces = !target_.stream && ::stat(target_.path.c_str(), &status) == 0;
   if (replaces && ::access(target_.path.c_str(), W_OK) != 0)
     throw data::write_error(path_, "cannot replace the file", errno);
-  descriptor_ =
-      ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, target_.stream ? 0600 : 0666);
+  descriptor_ = data::open_file(temporary_, O_RDWR | O_CREAT | O_TRUNC, target_.stream ? 0600 : 0666);
   if (descriptor_ < 0) throw data::write_error(path_, "cannot create the file", errno);
   if (replaces) static_cast<void>(::fchmod(descriptor_, status.st_mode & 07777));
 }
@@ -123,8 +122,8 @@ void AtomicFile::write_at(std::uint64_t offset, std::string_view text) {
 }
 
 void AtomicFile::copy_to_stream() {
-  const int out = target_.descriptor >= 0 ? ::dup(target_.descriptor)
-                                          : ::open(target_.path.c_str(), O_WRONLY | O_CLOEXEC);
+  const int out =
+      target_.descriptor >= 0 ? ::dup(target_.descriptor) : data::open_file(target_.path, O_WRONLY);
   if (out < 0) throw data::write_error(path_, "cannot be opened for writing", errno);
   struct Closer {
     int descriptor;
@@ -144,15 +143,17 @@ void AtomicFile::commit() {
     return;
   }
   // Content first, name second, folder last: after a crash the name leads to whole content, old or new.
-  if (::fsync(descriptor_) != 0) throw data::write_error(path_, "cannot write the file", errno);
+  data::sync_file(descriptor_, path_);
   if (::rename(temporary_.c_str(), target_.path.c_str()) != 0)
     throw data::write_error(path_, "cannot give the file its name", errno);
   ::close(std::exchange(descriptor_, -1));
 
   const fs::path folder = target_.path.has_parent_path() ? target_.path.parent_path() : fs::path(".");
-  const int directory = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int directory = data::open_file(folder, O_RDONLY | O_DIRECTORY);
   if (directory < 0) return;  // a folder one may write to but not read: the rename itself has succeeded
-  const int status = ::fsync(directory);
+  int status = 0;
+  do status = ::fsync(directory);
+  while (status != 0 && errno == EINTR);
   const int error_number = errno;
   ::close(directory);
   // Some file systems cannot sync folders and say so; that is not a failed write.

@@ -77,9 +77,8 @@ class Source {
   explicit Source(fs::path path) : path_(std::move(path)), descriptor_(open()) {
     // Enough for the headers that are written here and for those of others, which are of 64 to 128 bytes.
     std::string head(4096, '\0');
-    const ssize_t got = ::pread(descriptor_, head.data(), head.size(), 0);
-    head.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     try {
+      head.resize(data::read_some_at(descriptor_, 0, head.data(), head.size(), path_));
       header_ = data::parse_npy_header(head, path_.string());
       struct stat status {};
       if (::fstat(descriptor_, &status) != 0 ||
@@ -108,19 +107,14 @@ class Source {
   const fs::path& path() const { return path_; }
   /// Bytes [at, at + size) of the data.
   void read(std::size_t at, void* out, std::size_t size) const {
-    const int descriptor = descriptor_ >= 0 ? descriptor_ : open();
-    auto* next = static_cast<char*>(out);
-    at += header_.bytes;
-    while (size > 0) {
-      const ssize_t got = ::pread(descriptor, next, size, static_cast<off_t>(at));
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) break;
-      next += got;
-      at += static_cast<std::size_t>(got);
-      size -= static_cast<std::size_t>(got);
-    }
-    if (descriptor != descriptor_) ::close(descriptor);
-    if (size > 0)
+    struct Opened {
+      int descriptor;
+      bool kept;
+      ~Opened() {
+        if (!kept) ::close(descriptor);
+      }
+    } file{descriptor_ >= 0 ? descriptor_ : open(), descriptor_ >= 0};
+    if (data::read_some_at(file.descriptor, header_.bytes + at, out, size, path_) < size)
       throw Error(path_.string(), "the draws cannot be read to their end",
                   "restore the file or check the disk", ErrorKind::run);
   }
@@ -140,13 +134,10 @@ class Source {
 
  private:
   int open() const {
-    const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    const int descriptor = data::open_file(path_, O_RDONLY);
     if (descriptor >= 0) return descriptor;
-    if (errno == EMFILE || errno == ENFILE)
-      throw Error(path_.string(), "too many files are open", "raise the limit with ulimit -n",
-                  ErrorKind::run);
-    throw Error(path_.string(), errno == ENOENT ? "no such file" : "cannot be opened",
-                "restore the file or run again", ErrorKind::run);
+    if (errno != ENOENT) throw data::write_error(path_, "cannot be opened", errno);
+    throw Error(path_.string(), "no such file", "restore the file or run again", ErrorKind::run);
   }
 
   fs::path path_;

@@ -43,9 +43,21 @@ std::string mend_for(int error_number) {
 
 }  // namespace
 
-Error write_error(const std::filesystem::path& path, const std::string& what, int error_number) {
-  return Error(path.string(), what + " (" + reason(error_number) + ")", mend_for(error_number),
-               ErrorKind::run);
+MachineError write_error(const std::filesystem::path& path, const std::string& what, int error_number) {
+  return MachineError(path.string(), what + " (" + reason(error_number) + ")", mend_for(error_number),
+                      ErrorKind::run);
+}
+
+int open_file(const std::filesystem::path& path, int flags, unsigned mode) {
+  int descriptor = -1;
+  do descriptor = ::open(path.c_str(), flags | O_CLOEXEC, mode_t(mode));
+  while (descriptor < 0 && errno == EINTR);
+  return descriptor;
+}
+
+void sync_file(int descriptor, const std::filesystem::path& path) {
+  while (::fsync(descriptor) != 0)
+    if (errno != EINTR) throw write_error(path, "cannot write the file", errno);
 }
 
 void write_all(int descriptor, const void* bytes, std::size_t size, const std::filesystem::path& path) {
@@ -64,20 +76,19 @@ void write_all(int descriptor, const void* bytes, std::size_t size, const std::f
 }
 
 int open_input(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = open_file(path, O_RDONLY);
   if (descriptor < 0) {
     if (errno == ENOENT || errno == ENOTDIR)
       throw Error(path.string(), "no such file",
                   "correct the path; a relative path starts at the working folder");
     if (errno == EACCES) throw Error(path.string(), "may not be read", "change the file's permissions");
-    throw Error(path.string(), "cannot be opened (" + reason(errno) + ")", "check the path");
+    throw write_error(path, "cannot be opened", errno);
   }
   struct stat status {};
   const int error_number = ::fstat(descriptor, &status) == 0 ? 0 : errno;
   if (error_number == 0 && (S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode))) return descriptor;
   ::close(descriptor);
-  if (error_number != 0)
-    throw Error(path.string(), "cannot be read (" + reason(error_number) + ")", "check the path");
+  if (error_number != 0) throw write_error(path, "cannot be read", error_number);
   if (S_ISDIR(status.st_mode)) throw Error(path.string(), "is a folder", "give the path of a file in it");
   throw Error(path.string(), "is not a regular file", "give the path of a file");
 }
@@ -88,7 +99,23 @@ std::size_t read_some(int descriptor, char* bytes, std::size_t size, const std::
     const ssize_t got = ::read(descriptor, bytes + total, size - total);
     if (got < 0) {
       if (errno == EINTR) continue;
-      throw Error(path.string(), "cannot be read (" + reason(errno) + ")", "check the disk");
+      throw write_error(path, "cannot be read", errno);
+    }
+    if (got == 0) break;
+    total += static_cast<std::size_t>(got);
+  }
+  return total;
+}
+
+std::size_t read_some_at(int descriptor, std::uint64_t offset, void* bytes, std::size_t size,
+                         const std::filesystem::path& path) {
+  std::size_t total = 0;
+  while (total < size) {
+    const ssize_t got =
+        ::pread(descriptor, static_cast<char*>(bytes) + total, size - total, off_t(offset + total));
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      throw write_error(path, "cannot be read", errno);
     }
     if (got == 0) break;
     total += static_cast<std::size_t>(got);
@@ -113,6 +140,12 @@ std::string read_whole_file(const std::filesystem::path& path) {
     content.resize(before + got);
     if (got < kChunk) return content;
   }
+}
+
+std::optional<std::string> read_file_if_there(const std::filesystem::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+  return read_whole_file(path);
 }
 
 }  // namespace smile::data

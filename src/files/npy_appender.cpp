@@ -21,10 +21,9 @@ namespace {
 constexpr std::size_t kHeaderBytes = 128;
 
 /// The first bytes of an open file, as many as a header may have.
-std::string first_bytes(int descriptor, std::size_t size) {
+std::string first_bytes(int descriptor, std::size_t size, const std::filesystem::path& path) {
   std::string head(size, '\0');
-  const ssize_t got = ::pread(descriptor, head.data(), size, 0);
-  head.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  head.resize(data::read_some_at(descriptor, 0, head.data(), size, path));
   return head;
 }
 
@@ -67,7 +66,7 @@ NpyAppender::~NpyAppender() {
 }
 
 NpyAppender NpyAppender::create(const std::filesystem::path& path, std::size_t columns, NpyType type) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int descriptor = data::open_file(path, O_RDWR | O_CREAT | O_TRUNC, 0666);
   if (descriptor < 0) throw data::write_error(path, "cannot create the file", errno);
   NpyAppender appender(path, descriptor, columns, 0, type);
   appender.write_header();
@@ -76,11 +75,11 @@ NpyAppender NpyAppender::create(const std::filesystem::path& path, std::size_t c
 
 NpyAppender NpyAppender::reopen(const std::filesystem::path& path, std::size_t columns, std::size_t rows,
                                 NpyType type) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  const int descriptor = data::open_file(path, O_RDWR);
   if (descriptor < 0) throw data::write_error(path, "cannot open the file of draws", errno);
   NpyAppender appender(path, descriptor, columns, rows, type);  // closes the file if we throw
   const std::string where = path.string();
-  const data::NpyHeader header = draws_header(first_bytes(descriptor, kHeaderBytes), where, type);
+  const data::NpyHeader header = draws_header(first_bytes(descriptor, kHeaderBytes, path), where, type);
   if (header.bytes != kHeaderBytes)
     throw Error(where, "was not written by this program", "start the run in a new folder");
   if (header.shape[1] != columns)
@@ -142,12 +141,12 @@ void NpyAppender::append_bytes(std::span<const std::byte> row, std::size_t item_
 }
 
 void NpyAppender::sync() {
-  if (::fsync(descriptor_) != 0) throw data::write_error(path_, "cannot write the file", errno);
+  data::sync_file(descriptor_, path_);
 }
 
 NpyRows::NpyRows(const std::filesystem::path& path) {
   const std::string where = path.string();
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = data::open_file(path, O_RDONLY);
   if (descriptor < 0) {
     if (errno == ENOENT) throw Error(where, "no such file", "give the path of a file of draws");
     throw Error(where, "cannot be opened", "check the path and its permissions");
@@ -158,7 +157,7 @@ NpyRows::NpyRows(const std::filesystem::path& path) {
   } closer{descriptor};
   constexpr std::size_t kLongestHeader = 12 + (1 << 16);
   const data::NpyHeader header =
-      draws_header(first_bytes(descriptor, kLongestHeader), where, NpyType::float32);
+      draws_header(first_bytes(descriptor, kLongestHeader, path), where, NpyType::float32);
   rows_ = header.shape[0];
   columns_ = header.shape[1];
   struct stat status {};

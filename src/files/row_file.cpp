@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <limits>
+
+#include "files/file_error.hpp"
 
 namespace smile::data {
 namespace {
@@ -51,6 +54,22 @@ std::vector<std::string_view> cells_of(std::string_view line) {
     if (comma == std::string_view::npos) return cells;
     line.remove_prefix(comma + 1);
   }
+}
+
+std::ifstream open_rows(const std::filesystem::path& path) {
+  for (;;) {
+    errno = 0;
+    std::ifstream in(path, std::ios::binary);
+    if (in.is_open() || errno == ENOENT || errno == ENOTDIR) return in;
+    if (errno != EINTR) throw write_error(path, "cannot be opened", errno);
+  }
+}
+
+bool next_line(std::ifstream& in, std::string& line, const std::filesystem::path& path) {
+  errno = 0;
+  if (std::getline(in, line)) return true;
+  if (in.is_open() && in.bad()) throw write_error(path, "cannot be read", errno != 0 ? errno : EIO);
+  return false;
 }
 
 }  // namespace smile::data

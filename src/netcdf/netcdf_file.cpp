@@ -1,7 +1,13 @@
 #include "netcdf/netcdf_file.hpp"
 
+#include <dlfcn.h>
 #include <netcdf.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <utility>
 
 #include "files/file_error.hpp"
@@ -30,6 +36,35 @@ nc_type type_of(Type type) {
       break;
   }
   return NC_BYTE;
+}
+
+/// HDF5 1.10 tries once more when the process ends to write what could not be written, and crashes where that
+/// fails again (a disk that stays full). netCDF has no option for it and hides HDF5, so that the function is
+/// looked up.
+void leave_unwritten_files_alone() {
+  using Function = int (*)();
+  static const bool done = [] {
+    const auto forget = reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, "H5dont_atexit"));
+    return forget && forget() >= 0;
+  }();
+  static_cast<void>(done);
+}
+
+/// Whether the close succeeds in a copy of this process, which may crash. Writes what the close is going to
+/// write.
+bool can_be_closed(int id) {
+  const pid_t child = ::fork();
+  if (child < 0) return true;  // it cannot be tried
+  if (child == 0) {
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_CORE, &none);
+    std::signal(SIGSEGV, SIG_DFL);
+    ::_exit(nc_close(id) == NC_NOERR ? 0 : 1);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 }  // namespace
@@ -84,12 +119,13 @@ void Group::attribute(const std::string& name, const std::string& value) const {
 }
 
 File::File(std::filesystem::path path) : path_(std::move(path)), file_(path_) {
+  leave_unwritten_files_alone();
   check(nc_create(file_.temporary().c_str(), NC_NETCDF4 | NC_CLOBBER, &id_), path_);
 }
 
-File::~File() {
-  if (id_ >= 0) nc_abort(id_);
-}
+// A file that could not be written stays open until the process ends: closing it, netCDF 4.9 would try again,
+// and where that fails too it looks at what is half closed and crashes.
+File::~File() = default;
 
 Group File::group(const std::string& name) const {
   int id = 0;
@@ -98,6 +134,10 @@ Group File::group(const std::string& name) const {
 }
 
 void File::commit() {
+  // For the same reason all but the mark of a closed file is written before the close, and that is tried
+  // first.
+  check(nc_sync(id_), path_);
+  if (!can_be_closed(id_)) throw data::write_error(path_, "cannot write the file", EIO);
   check(nc_close(std::exchange(id_, -1)), path_);
   file_.commit();
 }

@@ -1,9 +1,10 @@
 #include "report/run_files.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
+#include <optional>
+#include <utility>
 
+#include "files/file_error.hpp"
 #include "run/remade.hpp"
 #include "smile/error.hpp"
 #include "smile/run/run_inspection.hpp"
@@ -20,11 +21,9 @@ std::string anew(const fs::path& file) {
 }
 
 std::string text_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(path.string(), "cannot be read", anew(path), ErrorKind::run);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
+  auto text = data::read_file_if_there(path);
+  if (!text) throw Error(path.string(), "cannot be read", anew(path), ErrorKind::run);
+  return *std::move(text);
 }
 
 /// A JSON file; an empty object where it is not there (a phase that was not asked for).

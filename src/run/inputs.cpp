@@ -2,16 +2,17 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 #include <yaml-cpp/yaml.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <fstream>
 #include <system_error>
 
 #include "config/read.hpp"
 #include "config/schema.hpp"
 #include "evaluation/json_fields.hpp"
+#include "files/file_error.hpp"
 #include "run/json_file.hpp"
 #include "smile/error.hpp"
 #include "smile/files/atomic_file.hpp"
@@ -85,12 +86,14 @@ bool is_there(const fs::path& path) {
 }
 
 std::uint32_t crc32_of_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw Error(path.string(), "cannot be opened", "change the file's permissions");
+  struct Input {
+    int descriptor;
+    ~Input() { ::close(descriptor); }
+  } input{data::open_input(path)};
   uLong crc = crc32(0, nullptr, 0);
   std::vector<char> block(std::size_t{1} << 20);
-  while (in.read(block.data(), std::streamsize(block.size())), in.gcount() > 0)
-    crc = crc32(crc, reinterpret_cast<const Bytef*>(block.data()), uInt(in.gcount()));
+  while (const std::size_t got = data::read_some(input.descriptor, block.data(), block.size(), path))
+    crc = crc32(crc, reinterpret_cast<const Bytef*>(block.data()), uInt(got));
   return std::uint32_t(crc);
 }
 

@@ -103,7 +103,7 @@ std::string line_of(const LockHolder& holder) {
 std::optional<LockHolder> read_lock(const fs::path& path) {
   // Of two looks one is not in the middle of a beat.
   for (int attempt = 0;; ++attempt) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int file = data::open_file(path, O_RDONLY);
     if (file < 0) {
       if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
       throw data::write_error(path, "the lock cannot be read", errno);
@@ -273,7 +273,7 @@ class Heart {
 /// Makes the file where there is none. @return its descriptor; -1 where it is there
 int make(const fs::path& path) {
   for (int attempt = 0; attempt < 2; ++attempt) {
-    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    const int file = data::open_file(path, O_RDWR | O_CREAT | O_EXCL, 0644);
     if (file >= 0) return file;
     if (errno == EEXIST) return -1;
     if (errno != ENOENT || attempt > 0) break;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "files/file_error.hpp"
 #include "smile/error.hpp"
 
 namespace smile::run {
@@ -23,6 +24,8 @@ template <class Read>
 auto read_remade(const std::filesystem::path& run, const Read& read) {
   try {
     return read();
+  } catch (const data::MachineError&) {
+    throw;  // the file may be whole
   } catch (const Error& error) {
     throw Error(error.where(), error.cause(), mend_by_remaking(run, error.where()), ErrorKind::run);
   }

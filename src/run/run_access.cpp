@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "files/file_error.hpp"
 #include "run/provenance.hpp"
 #include "run/remade.hpp"
 #include "smile/config/config.hpp"
@@ -47,7 +49,7 @@ std::vector<std::string> runs_in(const fs::path& folder) {
 /// neither says.
 std::string version_of(const fs::path& run) {
   if (const auto state = read_run_state(run); state && !state->version.empty()) return state->version;
-  std::ifstream config(RunPaths(run).config());
+  std::istringstream config(data::read_file_if_there(RunPaths(run).config()).value_or(""));
   std::string line;
   std::getline(config, line);
   constexpr std::string_view kBefore = " of smile ";

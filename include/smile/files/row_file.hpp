@@ -52,6 +52,11 @@ bool read_cell(std::string_view cell, std::string& value);
 /// The cells of a line; one empty cell for an empty line.
 std::vector<std::string_view> cells_of(std::string_view line);
 
+/// The file for reading; without content where it is not there.
+std::ifstream open_rows(const std::filesystem::path& path);
+/// False at the end.
+bool next_line(std::ifstream& in, std::string& line, const std::filesystem::path& path);
+
 }  // namespace data
 
 /// The first line of a file of such rows, with its end.
@@ -76,12 +81,13 @@ std::string line_of(const Row& row) {
 }
 
 /// Reads such a file from its beginning. Columns are found by their names; one that the file has not leaves
-/// its member as a new row has it. A file that cannot be opened has no rows.
+/// its member as a new row has it. A file that is not there has no rows.
+/// @throws Error (run) where the machine cannot open or read it
 template <class Row>
 class RowReader {
  public:
-  explicit RowReader(const std::filesystem::path& path) : in_(path) {
-    if (!std::getline(in_, line_)) return;
+  explicit RowReader(std::filesystem::path path) : path_(std::move(path)), in_(data::open_rows(path_)) {
+    if (!data::next_line(in_, line_, path_)) return;
     for (const std::string_view name : data::cells_of(line_)) {
       const RowColumn<Row>* known = nullptr;
       for (const RowColumn<Row>& column : Columns<Row>::all)
@@ -92,7 +98,7 @@ class RowReader {
 
   /// False at the end of the file, or where a line is damaged: nothing behind it is read.
   bool next(Row& row) {
-    if (damaged_ || !std::getline(in_, line_)) return false;
+    if (damaged_ || !data::next_line(in_, line_, path_)) return false;
     row = Row();
     const auto cells = data::cells_of(line_);
     damaged_ = cells.size() != columns_.size();
@@ -104,6 +110,7 @@ class RowReader {
   }
 
  private:
+  std::filesystem::path path_;
   std::ifstream in_;
   std::string line_;
   std::vector<const RowColumn<Row>*> columns_;  // of the file; null where the program has none of that name

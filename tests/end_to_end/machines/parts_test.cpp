@@ -401,7 +401,7 @@ TEST_F(Parts, AFullDiskCostsAProcessItsChainAndResumingMendsIt) {
 
 TEST_F(Parts, PreemptedTheyAskToBeStartedAgain) {
   const fs::path file = config(2, 4000), run = folder_ / "run";
-  for (const int signal : {SIGTERM, SIGUSR1}) {
+  for (const int signal : {SIGTERM, SIGHUP, SIGUSR1}) {
     auto arguments = rank(file, run, 0, 1);
     arguments.insert(arguments.end(),
                      {"--resume", "--preemptible", "--set", "training.sampler.n_samples=400000"});

@@ -166,6 +166,31 @@ TEST(Run, StopsAtCtrlCSaysHowToResumeAndEndsInTheSameBytes) {
   EXPECT_NE(other.error.find("training.sampler.n_samples"), std::string::npos) << other.error;
 }
 
+TEST(Run, AClosedTerminalEndsItAsSigtermDoesUnlessNohupIgnoresIt) {
+  const auto ended = [](const std::string& samples, const std::function<void()>& in_child) {
+    TemporaryFolder folder;
+    const auto config = folder.write("config.yaml", small_config());
+    Program program(
+        {"run", config, "--out", folder / "run", "--quiet", "--set", "training.sampler.n_samples=" + samples},
+        in_child);
+    while (!fs::exists(folder / "run/samples/chain-00.npy"))
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    program.send(SIGHUP);
+    const Outcome outcome = program.wait();
+    const std::string status = json::parse(content_of(folder / "run/status.json"))["status"];
+    EXPECT_EQ(status, outcome.status == 0 ? "complete" : "interrupted");
+    EXPECT_EQ(fs::exists(folder / "run/checkpoint/chain-00.bin"), true);
+    return outcome;
+  };
+  const Outcome closed = ended("200000", {});
+  EXPECT_EQ(closed.status, 1);
+  EXPECT_TRUE(closed.is_one_line_error()) << closed.error;
+  EXPECT_NE(closed.error.find("go on with `smile run"), std::string::npos) << closed.error;
+  EXPECT_NE(closed.error.find("--resume"), std::string::npos) << closed.error;
+  const Outcome nohup = ended("20000", [] { ::signal(SIGHUP, SIG_IGN); });
+  EXPECT_EQ(nohup.status, 0) << nohup.error;
+}
+
 TEST(Run, ResumeWithoutAFolderFindsTheUnfinishedRun) {
   TemporaryFolder folder;
   const auto config =
