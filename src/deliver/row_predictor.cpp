@@ -24,7 +24,7 @@ namespace smile::experiment {
 namespace {
 
 /// Rows are predicted in blocks: their draws' means and standard deviations fit in kBlockBytes.
-constexpr std::size_t kBlockBytes = std::size_t{32} << 20, kMostRows = 4096;
+constexpr std::size_t kBlockBytes = std::size_t{64} << 20, kMostRows = 4096;
 
 bool has_target(const PredictionBlock& rows, std::size_t i) {
   return !rows.targets.empty() && !std::isnan(rows.targets[i]);
@@ -121,24 +121,24 @@ class RegressionPredictor final : public DrawsPredictor {
   }
   bool has_interval() const { return quantiles_.size() > 1 && std::abs(*lowest() + *highest() - 1) < 1e-9; }
 
-  /// Sorts the outputs of all draws by row: some rows at a time, so that what is read and what is written
-  /// stay in the cache. sds_ holds log σ until the rows are summarised.
+  /// Sorts the outputs of all draws by row, a tile of rows and draws at a time, so that what is read and what
+  /// is written stay in the cache. sds_ holds log σ until the rows are summarised.
   void gather(const PredictionBlock& rows) {
     means_.resize(rows.rows * draws_);
     sds_.resize(own_sigma_ ? rows.rows * draws_ : draws_);
-    constexpr std::size_t kTile = 16;
+    const std::size_t per_row = own_sigma_ ? 2 : 1;
     std::size_t before = 0;
     for_each_draw(rows, [&](const OutputBlock& block) {
       const std::size_t width = block.outputs.size() / block.count;
       ensemble::parallel_for((rows.rows + kTile - 1) / kTile, threads_, [&](std::size_t tile) {
-        const std::size_t end = std::min(rows.rows, (tile + 1) * kTile);
-        for (std::size_t k = 0; k < block.count; ++k) {
-          const auto outputs = block.outputs.subspan(k * width, width);
-          for (std::size_t i = tile * kTile; i < end; ++i) {
-            const RowPredictive::Normal normal = reader_.normal(outputs, i, block.positions[k].span());
-            means_[i * draws_ + before + k] = float(normal.mean);
-            if (own_sigma_) sds_[i * draws_ + before + k] = float(normal.log_sigma);
-          }
+        const std::size_t first = tile * kTile, count = std::min(kTile, rows.rows - first);
+        for (std::size_t k = 0; k < block.count; k += kTile) {
+          const auto outputs = block.outputs.subspan(k * width + first * per_row);
+          const std::size_t draws = std::min(kTile, block.count - k);
+          transpose(outputs, width, per_row, draws, count, means_.data() + first * draws_ + before + k);
+          if (own_sigma_)
+            transpose(outputs.subspan(1), width, per_row, draws, count,
+                      sds_.data() + first * draws_ + before + k);
         }
       });
       if (!own_sigma_)
@@ -147,6 +147,16 @@ class RegressionPredictor final : public DrawsPredictor {
               reader_.normal(block.outputs.subspan(k * width, width), 0, block.positions[k].span()).sigma());
       before += block.count;
     });
+  }
+
+  static constexpr std::size_t kTile = 16;
+  /// to[i * draws_ + k] = from[k * width + i * stride]
+  void transpose(std::span<const float> from, std::size_t width, std::size_t stride, std::size_t draws,
+                 std::size_t rows, float* to) const {
+    float tile[kTile][kTile];
+    for (std::size_t k = 0; k < draws; ++k)
+      for (std::size_t i = 0; i < rows; ++i) tile[i][k] = from[k * width + i * stride];
+    for (std::size_t i = 0; i < rows; ++i) std::copy_n(tile[i], draws, to + i * draws_);
   }
 
   NormalMixture mixture_of(std::size_t row) const {

@@ -15,6 +15,9 @@ struct MixtureAt {
 /// @accuracy  of the sums over Φ and φ: 1e−14 in absolute terms
 MixtureAt mixture_at(const NormalMixture& mixture, double y);
 
+/// The same in single precision, at less than half the cost. @accuracy 3e−8 for many components; y is exact
+MixtureAt mixture_near(const NormalMixture& mixture, double y);
+
 /// Where the components' own quantiles m + zσ lie. NaN where a parameter is.
 struct ComponentQuantiles {
   double lowest = 0, highest = 0, mean = 0;

@@ -45,6 +45,21 @@ TEST(Mixture, quantiles_solve_the_distribution_function) {
   }
 }
 
+// Thousands of components are summed in single precision.
+TEST(Mixture, quantiles_of_many_components) {
+  Stream stream({6, 0, Purpose::diagnostics});
+  for (const double place : {0.0, 1e3})
+    for (const double spread : {1e-2, 1.0, 30.0}) {
+      std::vector<float> means, sds;
+      for (int s = 0; s < 8003; ++s) {
+        means.push_back(float(place + spread * stream.normal()));
+        sds.push_back(float(0.1 * std::exp(stream.normal())));
+      }
+      for (const double p : kProbabilities)
+        EXPECT_NEAR(cdf(means, sds, mixture_quantile({means, sds}, p)), p, 1e-7) << place << ' ' << spread;
+    }
+}
+
 TEST(Mixture, far_apart_components_with_nothing_between) {
   // The density is 0 to all digits around the median: Newton's step is of no use there.
   const std::vector<float> means{-1e4f, 1e4f, 1e4f}, sds{1e-3f, 1e-3f, 1e-3f};
