@@ -7,7 +7,7 @@
     python3 scripts/posterior_study.py check
 
 `reference` runs long full-batch chains (mclmc at two step sizes, mams, nuts; ten members each), prints what they agree on, and
-writes the predictive draws of mclmc to docs/results/references/SET.npz. `distance` runs the samplers at 120,000 gradients a chain
+writes the predictive draws of mams and nuts to docs/results/references/SET.npz. `distance` runs the samplers at 120,000 gradients a chain
 and compares. `check` verifies the files against their checksums. Runs go to results/posterior-study; finished ones are kept. The
 program is build/quickstart/bin/smile, or the one named by the environment variable SMILE. Needs NumPy.
 """
@@ -27,14 +27,15 @@ FILES = ROOT / "docs/results/references"
 RUNS = ROOT / "results/posterior-study"
 SETS = ["yacht", "energy", "concrete", "airfoil"]
 ALL_SETS = SETS + ["bikesharing", "protein-5000"]
-KEPT_DRAWS = 60  # of each chain, in the files
+KEPT_DRAWS = 30  # of each chain, in the files
+EXACT = ["mams", "nuts"]  # with an acceptance test: what the files hold
 
 LONG = {
-    "mclmc": {"name": "mclmc", "warmup_steps": 100000, "n_samples": 1000000, "n_thinning": 2000},
-    "mclmc, short steps": {"name": "mclmc", "warmup_steps": 100000, "n_samples": 1000000, "n_thinning": 2000,
-                           "desired_energy_var_start": 0.001, "desired_energy_var_end": 0.001},
     "mams": {"name": "mams", "warmup_steps": 1000, "n_samples": 1500, "n_thinning": 3},
     "nuts": {"name": "nuts", "warmup_steps": 500, "n_samples": 1500, "n_thinning": 3},
+    "mclmc, short steps": {"name": "mclmc", "warmup_steps": 100000, "n_samples": 1000000, "n_thinning": 2000,
+                           "desired_energy_var_start": 0.001, "desired_energy_var_end": 0.001},
+    "mclmc": {"name": "mclmc", "warmup_steps": 100000, "n_samples": 1000000, "n_thinning": 2000},
 }  # fmt: skip
 TWO_GRADIENTS = {"warmup_steps": 50000, "n_samples": 10000, "n_thinning": 10}
 ONE_GRADIENT = {"warmup_steps": 100000, "n_samples": 20000, "n_thinning": 20}
@@ -137,7 +138,7 @@ def total_variation(a, b, count=600, points=200):
         grid = np.unique(np.concatenate([centre - 2 * width, centre, centre + 2 * width, np.linspace(low, high, points)]))
         p, q = (np.mean(np.exp(-0.5 * ((grid[:, None] - f[:, j]) / s) ** 2) / s, axis=1) for f, s in ((fa, sa), (fb, sb)))
         gap = np.abs(p - q) / math.sqrt(2 * math.pi)
-        total += 0.5 * np.sum(0.5 * (gap[1:] + gap[:-1]) * np.diff(grid))
+        total += min(1.0, 0.5 * np.sum(0.5 * (gap[1:] + gap[:-1]) * np.diff(grid)))  # a blown-up draw spans any grid
     return total / fa.shape[1]
 
 
@@ -212,15 +213,16 @@ def reference(options):
                 f"| {'–' if label == first else format(total_variation(d.part(), base), '.3f')} |"
             )
             print(lines[-1], flush=True)
-        write(dataset, draws[first])
+        write(dataset, [draws[label] for label in EXACT if label in draws])
     return lines
 
 
 def write(dataset, draws):
     FILES.mkdir(parents=True, exist_ok=True)
-    keep = np.linspace(0, draws.f.shape[1] - 1, KEPT_DRAWS).round().astype(int)
+    keep = np.linspace(0, draws[0].f.shape[1] - 1, KEPT_DRAWS).round().astype(int)
+    f, log_sigma = (np.concatenate([getattr(d, name)[:, keep] for d in draws]).astype(np.float32) for name in ("f", "log_sigma"))
     path = FILES / f"{dataset}.npz"
-    np.savez_compressed(path, f=draws.f[:, keep].astype(np.float32), log_sigma=draws.log_sigma[:, keep].astype(np.float32), y=draws.y)
+    np.savez_compressed(path, f=f, log_sigma=log_sigma, y=draws[0].y)
     sums = FILES / "SHA256SUMS"
     kept = {line.split()[1]: line for line in sums.read_text().splitlines()} if sums.exists() else {}
     kept[path.name] = f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}"
