@@ -291,11 +291,6 @@ void check_sampler(const Config& config) {
                 number(sghmc.noise_estimate) + " is more than mdecay (" + number(sghmc.friction) + ")",
                 "write at most " + number(sghmc.friction));
   }
-  const auto absent = [&](const std::string& key, const std::string& what, const std::string& mend) {
-    throw Error(config.place(key), what + " is not available in this build", mend);
-  };
-  if (sampler.n_integration_steps != 1)
-    absent(prefix + "n_integration_steps", "more than one integration step a sample", "write 1");
   if (!sampler.use_warmup_as_init) {
     throw Error(config.place(prefix + "use_warmup_as_init"), "`false` is not available in this build",
                 "remove the key or set it to true");

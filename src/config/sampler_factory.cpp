@@ -30,9 +30,9 @@ std::uint64_t gradients_of(const SamplerConfig& config, std::uint64_t steps) {
 
 RunLengths make_run_lengths(const SamplerConfig& config, std::size_t observations) {
   RunLengths lengths;
-  std::uint64_t times = 1;
+  std::uint64_t times = config.row().adjusted() ? 1 : std::uint64_t(config.n_integration_steps);
   if (config.epoch_wise_sampling && config.is_stochastic() && config.batch_size)
-    times = std::max<std::uint64_t>(1, observations / std::uint64_t(*config.batch_size));
+    times *= std::max<std::uint64_t>(1, observations / std::uint64_t(*config.batch_size));
   lengths.plan.warmup_steps = std::uint64_t(config.warmup_steps) * times;
   lengths.plan.sampling_steps = std::uint64_t(config.n_samples) * times;
   lengths.thinning = std::uint64_t(config.n_thinning) * times;

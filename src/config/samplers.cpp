@@ -104,7 +104,7 @@ std::deque<SamplerRow>& rows() {
        .dynamics = sghmc,
        .bundled = true,
        .unit = StepUnit::rate_over_rows,
-       .keys = {"temperature", "mdecay", "momentum_resampling", "beta_hat"}},
+       .keys = {"temperature", "mdecay", "momentum_resampling", "beta_hat", "sghmc_step"}},
       {.name = "adasghmc",
        .doc = "scale-adapted SGHMC (Springenberg et al. 2016)",
        .dynamics = scale_adapted,

@@ -620,6 +620,12 @@ std::vector<Key> sampler_keys() {
        "temperature T of the noise", of_sampler_key("temperature"), kNotNegative},
       {"training.sampler.mdecay", SMILE_AT(training.sampler.sghmc.friction), "friction α",
        of_sampler_key("mdecay"), kShare},
+      {.path = "training.sampler.sghmc_step",
+       .member = SMILE_AT(training.sampler.sghmc.step),
+       .doc = "what step_size is: the rate of Chen et al., or the length ε of the scale-adapted form with "
+              "scale 1, whose rate is ε²",
+       .when = of_sampler_key("sghmc_step"),
+       .authors = "length"},
       {"training.sampler.momentum_resampling", SMILE_AT(training.sampler.sghmc.momentum_resampling),
        "probability of a new momentum in a step", of_sampler_key("momentum_resampling"), kProbability},
       {"training.sampler.beta_hat", SMILE_AT(training.sampler.sghmc.noise_estimate),
@@ -646,7 +652,8 @@ std::vector<Key> sampler_keys() {
        of_sampler_key("max_tree_depth"),
        {.low = 1, .high = 20}},
       {"training.sampler.n_integration_steps", SMILE_AT(training.sampler.n_integration_steps),
-       "integration steps a sample", kNothing, at_least(1)},
+       "steps a sample: multiplies warm-up, samples and thinning, each step with a batch of its own",
+       kGuardedGradients, count_up_to(1000)},
   };
 }
 

@@ -88,7 +88,7 @@ void find_centre(const Experiment& e, const fs::path& folder, const TuneOptions&
   const double n = double(e.observations());
   summary.centre = *rate;
   summary.centre_from = fmt::format("the optimiser's last learning rate {:g}", *rate);
-  switch (e.config.training.sampler.row().unit) {
+  switch (e.config.training.sampler.step_unit()) {
     case StepUnit::rate:
       break;
     case StepUnit::rate_over_rows:

@@ -174,9 +174,9 @@ struct SamplerConfig {
   std::vector<std::string> params_frozen;
   BatchMode batches = BatchMode::even;
   LikelihoodScale likelihood_scale = LikelihoodScale::exact;
-  double max_nonfinite_fraction = 0.5;  ///< over 100 steps
-  double desired_energy_var = 1.0;      ///< known for the authors' files; no sampler uses it
-  std::int64_t n_integration_steps = 1;
+  double max_nonfinite_fraction = 0.5;   ///< over 100 steps
+  double desired_energy_var = 1.0;       ///< known for the authors' files; no sampler uses it
+  std::int64_t n_integration_steps = 1;  ///< multiplies warm-up, samples and thinning; not of hmc, nuts, mams
 
   GradientStepOptions step;  ///< of every sampler: guard, step size, schedules; temperature where it has one
   /// smile…, psmile…. `tuner.reset_prob`, `tuner.adaption_prob` and `rule` are filled in by the sampler:
@@ -201,6 +201,11 @@ struct SamplerConfig {
   bool is_stochastic() const { return row().stochastic; }
   /// smile… and psmile…
   bool is_stochastic_microcanonical() const { return row().is_microcanonical(); }
+  /// What `step_size` is: the row's unit, or its root where sghmc_step is a length.
+  StepUnit step_unit() const {
+    const bool root = row().has_key("sghmc_step") && sghmc.step == SghmcStep::length;
+    return root ? StepUnit::root_rate_over_rows : row().unit;
+  }
   /// The step size follows the turning angle (spec 1.13), or the energy error (1.8).
   bool turns() const { return follows(StepSizeRule::turn); }
   bool follows_energy() const { return follows(StepSizeRule::energy); }

@@ -12,7 +12,8 @@
 
 namespace smile {
 
-/// Steps of a run, with `epoch_wise_sampling` carried out: warm-up, samples and thinning times floor(N/B).
+/// Steps of a run, with `epoch_wise_sampling` and `n_integration_steps` carried out: warm-up, samples and
+/// thinning times floor(N/B), times the steps a sample.
 struct RunLengths {
   SamplingPlan plan;
   std::uint64_t thinning = 1;

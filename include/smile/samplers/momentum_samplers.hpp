@@ -10,7 +10,18 @@
 
 namespace smile {
 
+/// What the step size of sghmc is.
+enum class SghmcStep {
+  rate,    ///< η of Chen et al.: v ← … + η g, θ ← θ + v
+  length,  ///< ε of the scale-adapted form with s = 1: v ← … + ε g, θ ← θ + εv, so that η = ε²
+};
+template <>
+struct Named<SghmcStep> {
+  static constexpr Alternative<SghmcStep> all[] = {{SghmcStep::rate, "rate"}, {SghmcStep::length, "length"}};
+};
+
 struct SghmcOptions : GradientStepOptions {
+  SghmcStep step = SghmcStep::rate;
   double friction = 0.05;          ///< α, in (0, 1]
   double noise_estimate = 0;       ///< β̂, in [0, α]
   double momentum_resampling = 0;  ///< probability in [0, 1] that a step begins with a new momentum
@@ -31,7 +42,7 @@ class SghmcSampler final : public GradientStepSampler<Vector> {
   void start(const Vector& position, Target<Vector>&, NormalSource<Vector>& normals) override {
     this->place(position);
     momentum_ = next_momentum_ = Vector(position.size());
-    draw_momentum(normals, 0, this->moment(1).step_size, Mask<Vector>{true});
+    draw_momentum(normals, 0, rate(this->moment(1)), Mask<Vector>{true});
   }
 
   const Vector& momentum() const { return momentum_; }
@@ -43,21 +54,27 @@ class SghmcSampler final : public GradientStepSampler<Vector> {
   }
 
  private:
+  /// η, which the formulas call ε.
+  Scalar rate(const Moment& now) const {
+    return options_.step == SghmcStep::length ? now.step_size * now.step_size : now.step_size;
+  }
+
   /// A redrawn momentum stays redrawn even where the step is refused.
   void prepare(NormalSource<Vector>& normals, const Moment& now) override {
     if (!(options_.momentum_resampling > 0)) return;
     const Mask<Vector> redraw =
         normals.uniform(Purpose::momentum_coin, now.t) < Scalar(options_.momentum_resampling);
-    if (any(redraw)) draw_momentum(normals, now.t, now.step_size, redraw);
+    if (any(redraw)) draw_momentum(normals, now.t, rate(now), redraw);
   }
 
   Mask<Vector> propose(const Moment& now) override {
     using std::sqrt;
+    const Scalar step = rate(now);
     const Scalar noise =
-        sqrt(2 * (options_.friction - options_.noise_estimate) * now.step_size * options_.temperature);
+        sqrt(2 * (options_.friction - options_.noise_estimate) * step * options_.temperature);
     next_momentum_ = momentum_;
     kernels::momentum_update(proposal_, next_momentum_, gradient_, normals_, Scalar(1 - options_.friction),
-                             now.step_size, noise, Scalar(1));
+                             step, noise, Scalar(1));
     return Mask<Vector>{true};
   }
 

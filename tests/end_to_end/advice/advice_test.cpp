@@ -270,8 +270,10 @@ INSTANTIATE_TEST_SUITE_P(
              {kSampler + "n_chains=x"},
              "is not an integer",
              {{"an integer in [1, 65536]", {kSampler + "n_chains=1"}}}},
-        Case{
-            "many_integration_steps", {kSampler + "n_integration_steps=3"}, "more than one integration step"},
+        Case{"no_integration_step",
+             {kSampler + "n_integration_steps=0"},
+             "is out of range",
+             {{"an integer in [1, 1000]", {kSampler + "n_integration_steps=3"}}}},
         Case{"no_warm_up_as_the_start",
              {kSampler + "use_warmup_as_init=false"},
              "is not available in this build",

@@ -10,6 +10,7 @@
 
 #include "config/schema.hpp"
 #include "smile/config/catalogue.hpp"
+#include "smile/config/sampler_factory.hpp"
 #include "smile/error.hpp"
 
 namespace smile {
@@ -192,7 +193,7 @@ evaluation_args:
   // The schedule takes the place of the fixed rate; the tokenizer is for text.
   EXPECT_TRUE(warned_about(config, "parameters.learning_rate has no effect"));
   EXPECT_TRUE(warned_about(config, "tokenizer.tokenizer has no effect"));
-  EXPECT_TRUE(warned_about(config, "n_integration_steps has no effect"));
+  EXPECT_FALSE(warned_about(config, "n_integration_steps"));
   EXPECT_FALSE(warned_about(config, "reset_prob"));
   expect_round_trip(config);
 }
@@ -275,6 +276,41 @@ TEST(Config, WarnsOfWhatThisBuildDoesNotDo) {
   EXPECT_FALSE(warned_about(batches, "data_batch_size"));
   EXPECT_NO_THROW(with_sampler("use_warmup_as_init: true"));
   EXPECT_THROW(with_sampler("use_warmup_as_init: false"), Error);
+}
+
+TEST(Config, IntegrationStepsMultiplyTheLengthsOfAChain) {
+  const auto lengths = [](const char* keys) {
+    return make_run_lengths(with_sampler(keys).training.sampler, 1000);
+  };
+  const RunLengths one = lengths("batch_size: 100, warmup_steps: 20, n_samples: 60, n_thinning: 4");
+  EXPECT_EQ(one.plan.warmup_steps, 20u);
+  const RunLengths three =
+      lengths("batch_size: 100, warmup_steps: 20, n_samples: 60, n_thinning: 4, n_integration_steps: 3");
+  EXPECT_EQ(three.plan.warmup_steps, 60u);
+  EXPECT_EQ(three.plan.sampling_steps, 180u);
+  EXPECT_EQ(three.thinning, 12u);
+  const RunLengths both = lengths(
+      "batch_size: 100, warmup_steps: 20, n_samples: 60, n_thinning: 4, n_integration_steps: 3, "
+      "epoch_wise_sampling: true");
+  EXPECT_EQ(both.plan.warmup_steps, 600u);
+  EXPECT_EQ(both.thinning, 120u);
+  // A transition of these has a length of its own.
+  EXPECT_EQ(
+      lengths("name: nuts, batch_size: null, warmup_steps: 20, n_integration_steps: 3").plan.warmup_steps,
+      20u);
+  EXPECT_THROW(with_sampler("n_integration_steps: 0"), Error);
+}
+
+TEST(Config, TheAuthorsStepOfSghmcIsALength) {
+  EXPECT_EQ(with_sampler("name: sghmc").training.sampler.sghmc.step, SghmcStep::rate);
+  const Config authors = with_sampler("name: sghmc, step_size: 1.0e-3", "compat: authors\n");
+  EXPECT_EQ(authors.training.sampler.sghmc.step, SghmcStep::length);
+  // The number stays the file's, so that a run's configuration reads back as it was.
+  EXPECT_EQ(authors.training.sampler.step.step_size, 1e-3);
+  expect_round_trip(authors);
+  EXPECT_EQ(with_sampler("name: sghmc, sghmc_step: rate", "compat: authors\n").training.sampler.sghmc.step,
+            SghmcStep::rate);
+  EXPECT_TRUE(warned_about(with_sampler("name: sgld, sghmc_step: length"), "sghmc_step has no effect"));
 }
 
 TEST(Config, NumbersTruthsAndTextsAreNotMixedUp) {

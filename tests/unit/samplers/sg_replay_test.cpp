@@ -144,23 +144,32 @@ void replay_langevin(SgReplay<T>& replay, const std::string& name) {
 }
 
 template <class T>
-void replay_sghmc(SgReplay<T>& replay) {
+void replay_sghmc(SgReplay<T>& replay, SghmcStep step) {
   replay.expect_keys({"sampler", "eps", "alpha", "beta_hat", "temperature", "v0", "momentum_normals",
                       "gradient_clip", "planted"},
                      {"checkpoints", "theta", "v", "refused_steps"});
   const Json& input = replay.input();
   SghmcOptions options;
   options.guard = replay.guard();
-  options.step_size = input.at("eps");
+  const double rate = input.at("eps");
+  options.step = step;
+  options.step_size = step == SghmcStep::length ? std::sqrt(rate) : rate;
   options.friction = input.at("alpha");
   options.noise_estimate = input.value("beta_hat", 0.0);
   options.temperature = input.value("temperature", 1.0);
   // Redrawn where the coin of the step says so; the vectors name those steps.
   options.momentum_resampling = input.contains("momentum_normals") ? 0.5 : 0;
-  replay.give_first_momentum(std::sqrt(options.step_size * options.temperature));
+  replay.give_first_momentum(std::sqrt(rate * options.temperature));
   replay.give_redrawn_momenta();
   SghmcSampler<HostVector<T>> sampler(options, replay.sampling_only());
   replay.run(sampler, {{"v", [&] { return test::plain(sampler.momentum()); }}});
+}
+
+/// The same numbers follow from the step of the scale-adapted form, ε = √η.
+template <class T>
+void replay_length_of_sghmc(const Json& file, const Json& c) {
+  SgReplay<T> replay(file, c);
+  replay_sghmc(replay, SghmcStep::length);
 }
 
 template <class T>
@@ -228,7 +237,7 @@ void replay_case(const Json& file, const Json& c) {
   if (name == "sgld" || name == "csgld" || name == "psgld")
     replay_langevin(replay, name);
   else if (name == "sghmc")
-    replay_sghmc(replay);
+    replay_sghmc(replay, SghmcStep::rate), replay_length_of_sghmc<T>(file, c);
   else if (name == "sgnht")
     replay_sgnht(replay);
   else if (name == "adasghmc" || name == "rmsprop-sghmc" || name == "rmsprop")
