@@ -26,9 +26,10 @@ const fs::path kRoot = SMILE_SOURCE_DIR;
 /// a line of its own.
 std::optional<fs::path> base_of(const fs::path& file) {
   const std::string stem = file.stem().string();
-  if (const auto dot = stem.find('.'); dot != std::string::npos)
+  const auto dot = stem.find('.');
+  if (dot == std::string::npos) return std::nullopt;
+  if (file.parent_path().filename() != "ablations")
     return file.parent_path() / (stem.substr(0, dot) + ".yaml");
-  if (file.parent_path().filename() != "ablations") return std::nullopt;
   const std::string text = test::content_of(file);
   std::smatch found;
   if (!std::regex_search(text, found, std::regex(R"(smile run (\S+) --search (\S+))")))
