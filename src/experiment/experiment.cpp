@@ -113,6 +113,7 @@ void load(Experiment& e, const std::shared_ptr<const Table>& given) {
                                          : std::size_t(std::lround(data.text->train.observations()));
   fit_to_data(e.config, rows, data.text ? data.text->vocabulary.size() : e.info.labels.classes());
   e.network = make_network(e.config, data);
+  for (std::string& remark : e.network->remarks()) e.warnings.push_back(std::move(remark));
   e.valid = targets_of(data, Part::valid);
   e.test = targets_of(data, Part::test);
 }

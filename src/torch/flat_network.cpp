@@ -27,6 +27,30 @@ TorchModule::Parameter classify_parameter(const std::string& name, const Tensor&
   return parameter;
 }
 
+void tie(std::vector<TorchModule::Parameter>& parameters, const std::string& where) {
+  const auto begin = [](const Tensor& t) { return static_cast<const char*>(t.data_ptr()); };
+  const auto bytes = [](const Tensor& t) { return t.numel() * std::int64_t(t.element_size()); };
+  std::vector<TorchModule::Parameter> kept;
+  for (TorchModule::Parameter& p : parameters) {
+    const auto first = std::find_if(kept.begin(), kept.end(), [&](const TorchModule::Parameter& other) {
+      return begin(p.tensor) < begin(other.tensor) + bytes(other.tensor) &&
+             begin(other.tensor) < begin(p.tensor) + bytes(p.tensor);
+    });
+    if (first == kept.end()) {
+      kept.push_back(std::move(p));
+      continue;
+    }
+    if (begin(p.tensor) != begin(first->tensor) || p.tensor.sizes() != first->tensor.sizes() ||
+        p.tensor.strides() != first->tensor.strides())
+      throw Error(where,
+                  "the parameters " + first->name + " and " + p.name + " share memory in different shapes",
+                  "tie whole parameters of one shape, or clone one of them");
+    if (!p.tensor.is_same(first->tensor)) first->also.push_back(p.tensor);
+    first->other_names.push_back(p.name);
+  }
+  parameters = std::move(kept);
+}
+
 std::vector<TorchModule::Parameter> parameters_of(const torch::nn::Module& module) {
   std::vector<TorchModule::Parameter> out;
   for (const auto& layer : module.named_modules("", true)) {
@@ -36,6 +60,7 @@ std::vector<TorchModule::Parameter> parameters_of(const torch::nn::Module& modul
       out.push_back(classify_parameter(name.starts_with('.') ? name.substr(1) : name, p.value(), embedding));
     }
   }
+  tie(out, "the module");
   return out;
 }
 
@@ -68,6 +93,7 @@ FlatNetwork::FlatNetwork(TorchModule module, Task task, const std::vector<std::s
     const bool fixed = is_frozen(p.name, frozen);
     (fixed ? frozen_layout_ : layout_).add(p.name, std::move(shape), p.kind, p.fan_in, p.fan_out);
     p.tensor.set_requires_grad(!fixed);
+    for (Tensor& other : p.also) other.set_requires_grad(!fixed);
     if (fixed) continue;
     moving_.push_back(i);
     initial_.push_back(p.tensor.detach().clone());
@@ -85,6 +111,17 @@ FlatNetwork::FlatNetwork(TorchModule module, Task task, const std::vector<std::s
   }
   if (layout_.size() == 0)
     throw Error("model", "no parameter is left to sample", "freeze fewer (training.sampler.params_frozen)");
+}
+
+std::vector<std::string> FlatNetwork::remarks() const {
+  std::vector<std::string> lines;
+  for (const TorchModule::Parameter& p : module_.parameters) {
+    if (p.other_names.empty()) continue;
+    std::string names;
+    for (const std::string& name : p.other_names) names += (names.empty() ? "" : ", ") + name;
+    lines.push_back(p.name + " and " + names + " are one parameter; its draws stand under the first name");
+  }
+  return lines;
 }
 
 void FlatNetwork::read(Tensor out) const {
@@ -118,7 +155,7 @@ void FlatNetwork::hold(const Tensor& whole) {
     const std::int64_t size = tensor.numel();
     if (frozen) tensor.copy_(whole.slice(0, offset, offset + size).view(tensor.sizes()));
     offset += size;
-  };
+  };  // tied tensors still share their memory here
   for (std::size_t i = 0, moving = 0; i < module_.parameters.size(); ++i) {
     const bool moves = moving < moving_.size() && moving_[moving] == i;
     moving += moves;
@@ -159,11 +196,19 @@ void FlatNetwork::bind(const Tensor& position, const Tensor* gradient) {
   };
   {
     const auto& values = views(position);
-    for (std::size_t k = 0; k < values.size(); ++k) leaf(k).set_data(values[k]);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      leaf(k).set_data(values[k]);
+      if (k < moving_.size())
+        for (Tensor& other : module_.parameters[moving_[k]].also) other.set_data(values[k]);
+    }
   }
   if (gradient == nullptr) return;
   const auto& gradients = views(*gradient);
-  for (std::size_t k = 0; k < gradients.size(); ++k) leaf(k).mutable_grad() = gradients[k];
+  for (std::size_t k = 0; k < gradients.size(); ++k) {
+    leaf(k).mutable_grad() = gradients[k];
+    if (k < moving_.size())  // both add to one memory
+      for (Tensor& other : module_.parameters[moving_[k]].also) other.mutable_grad() = gradients[k];
+  }
 }
 
 /// Sums accumulate in double precision.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -180,6 +181,25 @@ TorchNetwork::TorchNetwork(Maker make, Task task, Batches batches, std::size_t c
                 "the network gives " + std::to_string(out.numel()) +
                     " numbers for a row, and the task needs " + std::to_string(wanted * points_per_row()),
                 "let it end with an output for each class (token, mean)");
+  for (const std::string& remark : prototype_->remarks()) remarks_.push_back(where_ + ": " + remark);
+  if (task_ == Task::classification || task_ == Task::multilabel) look_for_probabilities(probe, theta);
+}
+
+/// Outputs are read as logits; a network that ends in a softmax gives numbers from 0 to 1 that sum to 1.
+void TorchNetwork::look_for_probabilities(FlatNetwork& probe, const Tensor& theta) {
+  constexpr std::uint32_t kRows = 16;
+  std::vector<std::uint32_t> some(std::min<std::size_t>(rows(Part::train), kRows));
+  std::iota(some.begin(), some.end(), 0u);
+  const Tensor outputs = probe.outputs(batches_.of(Part::train, some).inputs, theta)
+                             .reshape({-1, std::int64_t(outputs_)})
+                             .to(torch::kCPU);
+  const bool probable = outputs.min().item<double>() >= 0 &&
+                        torch::allclose(outputs.sum(1), torch::ones({outputs.size(0)}), 1e-4, 1e-4);
+  if (probable)
+    remarks_.push_back(where_ +
+                       ": its outputs are probabilities (not negative, and each row sums to 1), and they are "
+                       "read as logits: "
+                       "the likelihood is wrong; let the network end before its softmax");
 }
 
 FlatNetwork TorchNetwork::workspace(const FrozenParameters* frozen, const HostVector<float>& whole) const {

@@ -29,6 +29,7 @@ class TorchNetwork final : public Network {
   std::size_t rows(Part part) const override { return batches_.rows(part); }
   std::size_t points(Part part) const override { return batches_.points(part); }
   std::size_t points_per_row() const override { return batches_.points_per_row(); }
+  std::vector<std::string> remarks() const override { return remarks_; }
   std::unique_ptr<Likelihood<float>> likelihood(Part part) const override;
   /// Nothing is copied, and no gradient is taken of what is frozen.
   std::unique_ptr<Likelihood<float>> conditional_likelihood(Part part,
@@ -52,12 +53,15 @@ class TorchNetwork final : public Network {
   HostVector<float> parameters_of(const TorchModule& module, const std::string& where) const;
 
  private:
+  void look_for_probabilities(FlatNetwork& probe, const torch::Tensor& theta);
+
   Maker make_;
   Task task_;
   Batches batches_;
   bool augment_;
   std::string where_;
   std::size_t outputs_ = 0;
+  std::vector<std::string> remarks_;
   std::unique_ptr<FlatNetwork> prototype_;
 };
 

@@ -65,6 +65,7 @@ TorchModule load_torchscript(const std::string& path) {
       out.parameters.push_back(
           classify_parameter(layer.name.empty() ? p.name : layer.name + "." + p.name, p.value, embedding));
   }
+  tie(out.parameters, path);
   if (out.parameters.empty())
     throw Error(path, "the module has no parameters", "give a network with weights");
   out.forward = [module](const torch::Tensor& x) {

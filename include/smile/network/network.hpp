@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "smile/kernels/host_vector.hpp"
 #include "smile/random/stream.hpp"
@@ -69,6 +70,9 @@ class Network {
   virtual std::size_t points(Part part) const { return rows(part); }
   /// Points of one row of a mini-batch: the tokens of a window of text, else 1.
   virtual std::size_t points_per_row() const { return 1; }
+
+  /// What a user should know of it before a run, one line each.
+  virtual std::vector<std::string> remarks() const { return {}; }
 
   /// Σ log p(y|x, θ) over a part; its rows are those that `batches` names.
   virtual std::unique_ptr<Likelihood<float>> likelihood(Part part) const = 0;

@@ -25,6 +25,8 @@ struct TorchModule {
     torch::Tensor tensor;
     ParameterKind kind = ParameterKind::other;
     std::size_t fan_in = 0, fan_out = 0;
+    std::vector<torch::Tensor> also{};  ///< the same parameter in other places of the module
+    std::vector<std::string> other_names{};
   };
   std::vector<Parameter> parameters;  ///< in registration order
   std::function<torch::Tensor(const torch::Tensor&)> forward;
@@ -37,6 +39,11 @@ struct TorchModule {
 /// @param embedding  whether the tensor is the table of an embedding
 TorchModule::Parameter classify_parameter(const std::string& name, const torch::Tensor& tensor,
                                           bool embedding);
+
+/// Parameters of several names and one memory (tied weights) become one, under its first name: one entry of
+/// θ, whose gradient is the sum over its places. @throws Error where two share a part of their memory, or its
+/// shape differs
+void tie(std::vector<TorchModule::Parameter>& parameters, const std::string& where);
 
 /// Any module with `forward(Tensor) → Tensor`. @throws Error as refuse_batch_state()
 template <class Module>
@@ -61,6 +68,8 @@ class FlatNetwork {
   const ParameterLayout& frozen_layout() const { return frozen_layout_; }
   Task task() const { return task_; }
 
+  /// Which parameters are tied, one line each.
+  std::vector<std::string> remarks() const;
   /// The parameters as they are now, into a flat vector. @param out @shape [d]
   void read(torch::Tensor out) const;
   /// LeCun-normal weights; all else as the module was made (spec 2.5).

@@ -117,5 +117,28 @@ TEST(TorchNetwork, MemoryOfAGradientIsForeseen) {
   }
 }
 
+// Outputs are read as logits.
+TEST(TorchNetwork, ANetworkThatEndsInASoftmaxIsRemarkedOn) {
+  const NetworkData data = random_images(28, 40);
+  const auto ending_in = [&](std::function<torch::Tensor(const torch::Tensor&)> last) {
+    return deep::TorchNetwork(
+        [=] {
+          TorchModule module = torch_module(make_lenet(1, 28, 28, 4, Activation::gelu, true));
+          module.forward = [forward = module.forward, last](const torch::Tensor& x) {
+            return last(forward(x));
+          };
+          return module;
+        },
+        Task::classification, deep::Batches(data, Task::classification, torch::kCPU), 4, false, "net.pt");
+  };
+  const auto softmax = ending_in([](const torch::Tensor& x) { return torch::softmax(x, 1); });
+  ASSERT_EQ(softmax.remarks().size(), 1u);
+  EXPECT_NE(softmax.remarks()[0].find("net.pt: its outputs are probabilities"), std::string::npos);
+  EXPECT_TRUE(ending_in([](const torch::Tensor& x) { return x; }).remarks().empty());
+  // log p is as good as logits, and numbers of one sign are no probabilities.
+  EXPECT_TRUE(ending_in([](const torch::Tensor& x) { return torch::log_softmax(x, 1); }).remarks().empty());
+  EXPECT_TRUE(ending_in([](const torch::Tensor& x) { return torch::sigmoid(x); }).remarks().empty());
+}
+
 }  // namespace
 }  // namespace smile
