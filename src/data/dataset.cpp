@@ -260,6 +260,40 @@ std::vector<std::uint32_t> usable_rows(const Table& table, const DatasetInfo& in
   return usable;
 }
 
+/// Rows of the table from files. The validation rows are taken from the training rows where no file has them.
+/// @return all that are used
+std::vector<std::uint32_t> rows_of_files(const Table& table, const std::vector<std::uint32_t>& usable,
+                                         const DatasetOptions& options, DatasetInfo& info) {
+  const std::string& path = options.split_files.test ? *options.split_files.test : info.source;
+  if (!table.dropped_lines.empty() || usable.size() != table.rows)
+    throw Error(path, "rows were left out of " + table.source + ", so that row numbers no longer hold",
+                "mend the table, or write data.missing: mean");
+  if (options.max_rows)
+    throw Error("data.datapoint_limit", "a limit of rows and files that name the rows exclude each other",
+                "leave one of them out");
+  SplitRows rows = read_split_files(options.split_files, table.rows);
+  if (!options.split_files.valid) {
+    const SplitFractions& parts = options.split;
+    std::vector<std::uint32_t> order(rows.train.size());
+    random_permutation({.seed = options.seed, .chain = 0, .purpose = Purpose::split}, 0, order);
+    for (std::uint32_t& place : order) place = rows.train[place];
+    const auto valid = static_cast<std::size_t>(
+        std::floor(parts.valid / (parts.train + parts.valid) * static_cast<double>(order.size()) + 1e-9));
+    if (valid == 0)
+      throw Error(info.source, std::to_string(order.size()) + " training rows leave the valid part empty",
+                  "give more rows, a larger valid_split, or data.split_files.valid");
+    rows.valid.assign(order.end() - static_cast<std::ptrdiff_t>(valid), order.end());
+    rows.train.assign(order.begin(), order.end() - static_cast<std::ptrdiff_t>(valid));
+  }
+  info.train_rows = std::move(rows.train);
+  info.valid_rows = std::move(rows.valid);
+  info.test_rows = std::move(rows.test);
+  std::vector<std::uint32_t> used = info.train_rows;
+  used.insert(used.end(), info.valid_rows.begin(), info.valid_rows.end());
+  used.insert(used.end(), info.test_rows.begin(), info.test_rows.end());
+  return used;
+}
+
 /// Shuffles the usable rows and deals them out. @return all that are used, in the shuffled order
 std::vector<std::uint32_t> split_rows(const std::vector<std::uint32_t>& usable, const DatasetOptions& options,
                                       DatasetInfo& info) {
@@ -374,8 +408,11 @@ SplitTable split_table(std::shared_ptr<const Table> given, const DatasetOptions&
   out.targets.resize(table.rows);
   const auto usable = usable_rows(table, info, out.targets, out.warnings);
   if (is_classification(info.task)) info.labels = map_labels(table, info.target_position, out.targets);
-  const auto used = split_rows(usable, options, info);
-  if (options.split.test == 0)
+  const SplitFiles& files = options.split_files;
+  const bool by_files = files.test || files.train || files.valid;
+  const auto used =
+      by_files ? rows_of_files(table, usable, options, info) : split_rows(usable, options, info);
+  if (!by_files && options.split.test == 0)
     out.warnings.push_back(
         "there is no test part (test_split 0): the validation rows serve as test rows, and early stopping "
         "has "

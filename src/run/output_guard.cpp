@@ -49,6 +49,9 @@ OutputGuard& OutputGuard::reads(const fs::path& input) {
 OutputGuard& OutputGuard::reads(const Config& config) {
   reads(config.data.path);
   if (config.data.test_path) reads(*config.data.test_path);
+  const SplitFiles& rows = config.data.dataset.split_files;
+  for (const auto& file : {rows.test, rows.train, rows.valid})
+    if (file) reads(*file);
   if (config.evaluation_args.ood) reads(*config.evaluation_args.ood);
   if (config.model.path) reads(*config.model.path);
   if (config.training.warmstart.warmstart_exp_dir) reads(*config.training.warmstart.warmstart_exp_dir);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "smile/data/split_files.hpp"
 #include "smile/data/table.hpp"
 #include "smile/targets/likelihood.hpp"
 
@@ -36,7 +37,8 @@ struct DatasetOptions {
   std::optional<std::string> target_column = {};          ///< name or index from 0; empty: the last column
   std::optional<std::vector<std::string>> features = {};  ///< names or indices; empty: all but the target
   SplitFractions split = {};
-  bool normalize = true;  ///< scale the features and the regression target
+  SplitFiles split_files = {};  ///< which rows are in which part, in place of the fractions
+  bool normalize = true;        ///< scale the features and the regression target
   NormalizeWith normalize_with = NormalizeWith::train;
   std::uint64_t seed = 0;
   /// Only the first so many rows of the shuffled file; the class counts stay those of the whole file.
@@ -138,7 +140,9 @@ struct SplitTable {
 };
 
 /// Shuffles with (seed, Purpose::split), takes floor(f_train N), floor(f_valid N) and the rest, measures.
-/// With f_test = 0 there is no rest: the validation rows serve as test rows, too.
+/// With `split_files` the rows of each part are those of its file, in that order; where no file has the
+/// validation rows they are floor(N f_valid/(f_train + f_valid)) of the N training rows, shuffled. With
+/// f_test = 0 there is no rest: the validation rows serve as test rows, too.
 /// @throws Error for fractions that do not sum to 1 within 1e−9, an empty part, one training row to
 /// standardise, a
 ///         constant regression target, a single class, labels that are no whole numbers, a task other than a

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -413,6 +414,47 @@ TEST(Run, ResumeRefusesChangedData) {
   EXPECT_EQ(outcome.status, 2);
   EXPECT_TRUE(outcome.is_one_line_error()) << outcome.error;
   EXPECT_NE(outcome.error.find("mine.data"), std::string::npos) << outcome.error;
+}
+
+TEST(Run, FilesSayWhichRowsAreInWhichPart) {
+  TemporaryFolder folder;
+  const std::string file = SMILE_SOURCE_DIR "/data/uci-splits/airfoil/index_test_3.txt";
+  std::istringstream rows(content_of(file));
+  const std::vector<std::int64_t> wanted{std::istream_iterator<std::int64_t>(rows), {}};
+  ASSERT_EQ(wanted.size(), 150u);
+  const auto list = folder.write("rows.txt", content_of(file));
+  const auto config = folder.write("config.yaml", small_config());
+  const fs::path run = folder / "run";
+  const std::string by_file = "data.split_files.test=" + list.string();
+  ASSERT_EQ(smile({"run", config, "--out", run, "--set", by_file}).status, 0);
+  std::size_t parts = 0, all = 0;
+  for (const auto& array : read_npz(run / "dataset_splits.npz")) {
+    if (array.name != "test" && array.name != "train" && array.name != "valid") continue;
+    const auto part = array.array.as<std::int64_t>();
+    ++parts, all += part.size();
+    if (array.name == "test") {
+      EXPECT_EQ(part, wanted);
+    }
+    if (array.name == "valid") {
+      EXPECT_EQ(part.size(), 1353u / 8);
+    }
+  }
+  EXPECT_EQ(parts, 3u);
+  EXPECT_EQ(all, 1503u);
+  const std::string metrics = content_of(run / "eval/metrics.json");
+  ASSERT_EQ(smile({"evaluate", run}).status, 0);
+  EXPECT_EQ(content_of(run / "eval/metrics.json"), metrics);
+  // Other rows than those of the run, and rows that cannot be.
+  folder.write("rows.txt", "1\n2\n3\n");
+  const Outcome other = smile({"run", config, "--out", run, "--set", by_file, "--resume"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_TRUE(other.is_one_line_error()) << other.error;
+  folder.write("rows.txt", "1\n1503\n");
+  const Outcome beyond = smile({"run", config, "--out", folder / "none", "--set", by_file});
+  EXPECT_EQ(beyond.status, 2);
+  EXPECT_TRUE(beyond.is_one_line_error()) << beyond.error;
+  EXPECT_NE(beyond.error.find("rows.txt:2:1: row 1503 is not there"), std::string::npos) << beyond.error;
+  EXPECT_FALSE(fs::exists(folder / "none"));
 }
 
 TEST(Evaluate, TellsAnOutOfDistributionSetFromTheTestSet) {

@@ -127,6 +127,66 @@ TEST(Dataset, a_limit_takes_the_first_rows_of_the_shuffled_file) {
   EXPECT_EQ(assemble_dataset(t, {.max_rows = 501}).train.rows, 350U);
 }
 
+TEST(Dataset, files_say_which_rows_are_in_which_part) {
+  const test::TemporaryFolder folder;
+  const std::string test = folder.write("index_test_0.txt", "3.000000000000000000e+00\n0\n").string();
+  const std::string train = folder.write("index_train_0.txt", "9 8 7\r\n6 5\n4 2 1\n").string();
+  const std::string valid = folder.write("valid.txt", "7").string();
+  using Rows = std::vector<std::uint32_t>;
+  // The public form: validation rows come out of the training rows, an eighth of them.
+  const Dataset both = assemble_dataset(numbers(10), {.split_files = {.test = test, .train = train}});
+  EXPECT_EQ(both.info.test_rows, (Rows{3, 0}));
+  EXPECT_EQ(both.info.valid_rows.size(), 1U);
+  EXPECT_EQ(both.info.train_rows.size(), 7U);
+  Rows all = both.info.train_rows;
+  all.insert(all.end(), both.info.valid_rows.begin(), both.info.valid_rows.end());
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(all, (Rows{1, 2, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(both.test.rows, 2U);
+  // All others are for training; files win over test_split: 0.
+  const Dataset rest = assemble_dataset(numbers(10), {.split = {.train = 0.9, .valid = 0.1, .test = 0},
+                                                      .split_files = {.test = test, .valid = valid}});
+  EXPECT_EQ(rest.info.train_rows, (Rows{1, 2, 4, 5, 6, 8, 9}));
+  EXPECT_EQ(rest.info.valid_rows, (Rows{7}));
+  EXPECT_TRUE(rest.warnings.empty());
+  // Which of the training rows validate depends on the seed.
+  EXPECT_NE(assemble_dataset(numbers(100), {.split_files = {.test = test}, .seed = 1}).info.valid_rows,
+            assemble_dataset(numbers(100), {.split_files = {.test = test}, .seed = 2}).info.valid_rows);
+}
+
+TEST(Dataset, files_of_rows_that_cannot_be_are_errors_with_their_line) {
+  const test::TemporaryFolder folder;
+  const auto complaint = [&](const char* test_rows, std::optional<std::string> train = {}) {
+    const SplitFiles files{.test = folder.write("test.txt", test_rows).string(), .train = train};
+    return error_of([&] { assemble_dataset(numbers(10), {.split_files = files}); });
+  };
+  const auto says = [](const std::string& all, const std::string& part) {
+    return all.find(part) != std::string::npos;
+  };
+  const std::string train = folder.write("train.txt", "1 2\n5 4\n").string();
+  EXPECT_PRED2(says, complaint("3\n10\n"), "test.txt:2:1: row 10 is not there: the table has rows 0 to 9");
+  EXPECT_PRED2(says, complaint("3\n-1\n"), "test.txt:2:1: ");
+  EXPECT_PRED2(says, complaint("3\n4 x\n"), "test.txt:2:3: ");
+  EXPECT_PRED2(says, complaint("3 2.5"), "test.txt:1:3: ");
+  EXPECT_PRED2(says, complaint("3 nan"), "test.txt:1:3: ");
+  EXPECT_PRED2(says, complaint("3 1e300"), "test.txt:1:3: row 1e+300 is not there");
+  EXPECT_PRED2(says, complaint("3\n\n3\n"), "test.txt:3:1: row 3 stands at ");
+  EXPECT_PRED2(says, complaint("3\n5\n", train), "train.txt:2:1: row 5 stands at ");
+  EXPECT_PRED2(says, complaint(" \n"), "no row is in this file");
+  EXPECT_PRED2(says, complaint("0 1 2 3 4 5 6 7 8 9"), "every row is for testing");
+  EXPECT_PRED2(says, complaint("0 1 2 3 4 5 6 7 8"), "leave the valid part empty");
+  EXPECT_PRED2(says, complaint("3", (folder / "none.txt").string()), "none.txt");
+  EXPECT_PRED2(says, error_of([&] { assemble_dataset(numbers(10), {.split_files = {.train = train}}); }),
+               "data.split_files.test: ");
+  EXPECT_PRED2(
+      says, error_of([&] { assemble_dataset(numbers(10), {.split_files = {.test = train}, .max_rows = 5}); }),
+      "exclude each other");
+  Table holes = numbers(10);
+  holes.values[2] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_PRED2(says, error_of([&] { assemble_dataset(holes, {.split_files = {.test = train}}); }),
+               "row numbers no longer hold");
+}
+
 TEST(Dataset, impossible_requests_are_errors) {
   const Table t = numbers(20);
   EXPECT_EQ(error_of([&] { assemble_dataset(t, {.split = {.train = 0.8}}); }),
