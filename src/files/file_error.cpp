@@ -82,6 +82,9 @@ int open_input(const std::filesystem::path& path) {
       throw Error(path.string(), "no such file",
                   "correct the path; a relative path starts at the working folder");
     if (errno == EACCES) throw Error(path.string(), "may not be read", "change the file's permissions");
+    // The path itself is at fault, not the machine.
+    if (errno == ELOOP || errno == ENAMETOOLONG)
+      throw Error(path.string(), "cannot be opened (" + reason(errno) + ")", "correct the path");
     throw write_error(path, "cannot be opened", errno);
   }
   struct stat status {};
