@@ -12,6 +12,10 @@ python=${PYTHON:-python3}
 jobs=${JOBS:-$(nproc)}
 device=${DEVICE:-cuda}
 build=${1:-build/gpu}
+# A wheel with CUDA wants CMake 3.27 or newer (its CUDA20 dialect); `pip install cmake` beside PyTorch brings one.
+cmake=cmake
+beside=$(dirname "$(command -v "$python" || echo "$python")")/cmake
+[ ! -x "$beside" ] || cmake=$beside
 
 if [ "$device" = cuda ] && ! "$python" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
   echo "error: PyTorch of $python: it is missing or finds no CUDA device; install one with CUDA, or set PYTHON" >&2
@@ -25,8 +29,8 @@ if [ "$abi" != 1 ]; then
 fi
 "$python" -c 'import torch; print("PyTorch", torch.__version__, "CUDA", torch.version.cuda, torch.cuda.get_device_name() if torch.cuda.is_available() else "no device")'
 
-cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSMILE_WITH_TORCH=ON -DSMILE_BUILD_BENCHMARKS=ON -DCMAKE_PREFIX_PATH="$prefix"
-cmake --build "$build" --target smile_program unit_torch bench_network_step -j "$jobs"
+"$cmake" -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSMILE_WITH_TORCH=ON -DSMILE_BUILD_BENCHMARKS=ON -DCMAKE_PREFIX_PATH="$prefix"
+"$cmake" --build "$build" --target smile_program unit_torch bench_network_step -j "$jobs"
 
 echo "== unit tests: CPU and CUDA agree"
 timeout 120 "$build/tests/unit_torch" --gtest_brief=1

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what a fresh Debian 12 or 13 machine lacks to build smile.cpp (as root, or through sudo). Installs nothing that is
 # there already. With "--tests" also what the tests need, with "--torch" LibTorch, for -DSMILE_WITH_TORCH=ON and its tests,
-# with "--python" what `pip install .` needs, with "--cluster" Slurm, for the long test of a cluster of one node.
+# with "--python" what `pip install .` needs, with "--fuzz" Clang for scripts/fuzz.sh, with "--cluster" Slurm, for
+# the long test of a cluster of one node.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config zlib1g-dev libjpeg-dev libpng-dev libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libcli11-dev
@@ -11,8 +12,9 @@ for argument in "$@"; do
     --tests) packages+=(libgtest-dev libgmock-dev python3 python3-numpy r-cran-posterior netcdf-bin chromium openmpi-bin mpich) ;;
     --cluster) packages+=(slurm-wlm munge) ;;
     --torch) packages+=(libtorch-dev libopenblas0-pthread python3-torch python3-numpy) ;;
+    --fuzz) packages+=(clang python3) ;;
     --python) packages+=(python3-dev python3-venv ccache doxygen) ;;
-    *) echo "error: $argument: unknown option; use --tests, --torch, --python, --cluster or nothing" >&2; exit 2 ;;
+    *) echo "error: $argument: unknown option; use --tests, --torch, --python, --fuzz, --cluster or nothing" >&2; exit 2 ;;
   esac
 done
 

@@ -139,3 +139,4 @@ inline LaneScalar momentum_update(LaneVector& x, LaneVector& v, const LaneVector
 }
 
 }  // namespace smile::kernels
+HWY_AFTER_NAMESPACE();
