@@ -39,7 +39,8 @@ void name_groups(std::vector<Group>& groups, const std::vector<Values>& values) 
   std::vector<std::string> differing;
   for (const auto& [key, first] : values.front())
     if (key != kSampler && key != "data.path" &&
-        std::any_of(values.begin(), values.end(), [&](const Values& v) { return v.at(key) != first; }))
+        std::any_of(values.begin(), values.end(),
+                    [&key = key, &first = first](const Values& v) { return v.at(key) != first; }))
       differing.push_back(key);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     groups[g].name = values[g].at(kSampler);
