@@ -1,5 +1,5 @@
-/// Checkpoints. A wrong checksum ends the reading early, so that the input is also taken with the right one: written as
-/// a sampler's state, and as the state of a chain itself.
+/// Checkpoints. A wrong checksum ends the reading early, so that the input is also taken with the right one:
+/// written as a sampler's state, and as the state of a chain itself.
 #include <algorithm>
 
 #include "fuzz.hpp"

@@ -1,5 +1,6 @@
-/// What the fuzzers share: an input is either read or refused with an Error that says where, what and how to mend.
-/// Anything else - another exception, a fault that the sanitizers see, more memory than libFuzzer allows - is a finding.
+/// What the fuzzers share: an input is either read or refused with an Error that says where, what and how to
+/// mend. Anything else - another exception, a fault that the sanitizers see, more memory than libFuzzer
+/// allows - is a finding.
 #pragma once
 
 #include <cstddef>

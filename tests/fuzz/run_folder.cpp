@@ -1,5 +1,6 @@
-/// Folders of runs. An input is a list of files, each begun by a line "=== NAME"; a name that a run does not have is left
-/// out. A folder is looked at by all that only read: inspected, diagnosed, told about, made a report of.
+/// Folders of runs. An input is a list of files, each begun by a line "=== NAME"; a name that a run does not
+/// have is left out. A folder is looked at by all that only read: inspected, diagnosed, told about, made a
+/// report of.
 #include "fuzz.hpp"
 #include "run/network_record.hpp"
 #include "smile/diagnosis/diagnosis.hpp"
