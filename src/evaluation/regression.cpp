@@ -253,6 +253,7 @@ DeepEnsembleRegression evaluate_deep_ensemble(std::span<const double> targets,
     for (std::size_t k = 0; k < members; ++k)
       mixture.add<double>(k, 0, member_means.subspan(k * n, n), std::log(residual_sd[k]));
     out.lppd_residual = mixture.metrics().lppd.lppd;
+    out.residual_pointwise = mixture.pointwise_lppd();
   }
   return out;
 }

@@ -65,6 +65,7 @@ struct Evaluation {
   const RunOptions& options;
   MetricTable table;
   std::vector<std::string> warnings;
+  std::vector<double> members_lppd{};  ///< of the test rows; empty: not known
 
   RunPaths paths() const { return RunPaths(directory.path()); }
   RegressionOptions regression() const {
@@ -133,6 +134,7 @@ void evaluate_members(Evaluation& evaluation, const std::vector<HostVector<float
           evaluate_deep_ensemble(e.test.targets, std::span<const double>(means).subspan(i * rows, rows),
                                  std::span<const double>(residuals).subspan(i, 1))
               .lppd_residual;
+    evaluation.members_lppd = m.residual_pointwise;
     evaluation.table.set(Phase::ensemble, {.members = &m, .target_scale = e.info.normalisation.target_sd});
     json = to_json(m, true);
   } else {
@@ -147,6 +149,8 @@ void evaluate_members(Evaluation& evaluation, const std::vector<HostVector<float
       json = to_json(m);
       chainwise = m.lppd.chainwise;
     });
+    evaluation.members_lppd = e.is_regression() ? predictive.regression().pointwise_lppd()
+                                                : predictive.classification().pointwise_lppd();
     for (std::size_t i = 0; i < chainwise.size(); ++i) scores[i].start_lppd = chainwise[i];
   }
   write_file_atomically(evaluation.paths().member_metrics(), json + "\n");
@@ -417,6 +421,7 @@ void write_arrays(Evaluation& evaluation, TaskAccumulator& predictive, const Lpp
     put("probabilities", {n, e.outputs()}, predictive.classification().mean_probabilities());
     put("lppd", {n}, predictive.classification().pointwise_lppd());
   }
+  if (evaluation.members_lppd.size() == n) put("members_lppd", {n}, evaluation.members_lppd);
   put("chainwise_lppd", {lppd.chainwise.size()}, lppd.chainwise);
   put("sequential_lppd", {lppd.sequential.size()}, lppd.sequential);
   put("running_lppd", {lppd.running.lppd.size()}, lppd.running.lppd);
@@ -516,7 +521,7 @@ RunDiagnosis write_diagnosis(const Evaluation& evaluation) {
 
 bool evaluate(const Experiment& e, const RunDirectory& directory, const RunOptions& options,
               RunSummary& summary) {
-  Evaluation evaluation{e, directory, options, {}, {}};
+  Evaluation evaluation{e, directory, options, {}, {}, {}};
   std::error_code failure;
   fs::create_directories(RunPaths(directory.path()).evaluation(), failure);
   if (failure)

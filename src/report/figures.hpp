@@ -9,6 +9,9 @@ namespace smile::report {
 
 /// Title, tiles, warnings and calibration: what a reader sees first.
 std::string first_screen(const RunFiles& run);
+/// Whether the model is any good, in sentences: beside its members and a constant, its intervals, its chains,
+/// its rows.
+std::string verdict(const RunFiles& run);
 /// The four numbers of the first screen, those of the run's task.
 std::string tiles(const RunFiles& run);
 

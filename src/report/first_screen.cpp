@@ -73,9 +73,16 @@ std::string tiles(const RunFiles& run) {
   std::string lppd_than = "warm-started ensemble " + number(before);
   if (std::isfinite(before) && std::isfinite(after))
     lppd_than += fmt::format(" ({}{:.3g})", after < before ? "−" : "+", std::abs(after - before));
-  const char* error = run.is_regression() ? metric::kRmse : metric::kAccuracy;
+  const char* error = !run.is_regression()                              ? metric::kAccuracy
+                      : std::isfinite(run.metric(metric::kRmseOwnUnit)) ? metric::kRmseOwnUnit
+                                                                        : metric::kRmse;
+  const std::string in_unit =
+      error == metric::kRmseOwnUnit
+          ? fmt::format("RMSE in the unit of {}",
+                        run.data.target_name.empty() ? "the target" : run.data.target_name)
+          : capitalised(fmt::format("{} of the sampler", error));
   std::string out = tile("LPPD of the sampler (test rows)", number(after), lppd_than) +
-                    tile(capitalised(fmt::format("{} of the sampler", error)), number(run.metric(error)),
+                    tile(in_unit, number(run.metric(error)),
                          "warm-started ensemble " + number(run.metric(error, Phase::ensemble)));
   if (run.is_regression())
     out += tile("90 % intervals hold", percent(coverage_of_intervals(run, 0.9)),
@@ -90,7 +97,7 @@ std::string tiles(const RunFiles& run) {
 }
 
 std::string first_screen(const RunFiles& run) {
-  return head(run) + "<div class=\"first\">\n<div>\n" + tiles(run) + warnings(run) +
+  return head(run) + "<div class=\"first\">\n<div>\n" + verdict(run) + tiles(run) + warnings(run) +
          "<p class=\"quiet\">LPPD: mean log predictive density of a test row, in nats; more is better. The "
          "sampler moves "
          "each network of the warm-started ensemble through its posterior: what it adds is the "

@@ -71,6 +71,7 @@ svg{width:100%;height:auto;display:block}
 .band{fill:var(--band);stroke:none}
 .key{display:flex;flex-wrap:wrap;gap:.1rem 1rem;font-size:.8rem;color:var(--quiet);margin:.15rem 0 .25rem}
 .key svg{display:inline-block;width:22px;height:10px;margin-right:.35rem;vertical-align:middle}
+.verdict{font-size:1.06rem;line-height:1.55;max-width:80ch;margin:.2rem 0 .9rem}
 .note{border-left:4px solid var(--rule);background:var(--card);padding:.45rem .75rem;margin:.5rem 0;max-width:none;
 overflow-wrap:anywhere}
 .note .try{color:var(--quiet)}

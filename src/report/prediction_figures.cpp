@@ -141,6 +141,31 @@ Errors errors_of(const RunFiles& run) {
   return out;
 }
 
+std::string predicted_and_observed(const RunFiles& run) {
+  const auto mean = run.array("mean"), target = run.array("target");
+  if (mean.empty() || mean.size() != target.size()) return {};
+  const ColumnScaling& scale = run.data.normalisation;
+  const std::size_t every = mean.size() / 1500 + 1;
+  std::vector<Point> points;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (std::size_t i = 0; i < mean.size(); i += every) {
+    const Point p{scale.original_target(mean[i]), scale.original_target(target[i])};
+    if (!std::isfinite(p.x)) continue;
+    points.push_back(p);
+    low = std::min({low, p.x, p.y}), high = std::max({high, p.x, p.y});
+  }
+  if (!(low < high)) return {};
+  const std::string name = run.data.target_name.empty() ? "target" : run.data.target_name;
+  Plot plot({"predicted " + name}, {"observed " + name});
+  plot.points(points, "faint", "", 2.5);
+  plot.line({{low, low}, {high, high}}, "reference", "perfect");
+  return figure("Predicted and observed", plot.svg("Observed target against predicted mean"),
+                "One dot a test row, in the target's own unit.",
+                {{"dot faint", "test rows"}, {"reference", "perfect"}});
+}
+
+/// Both axes logarithmic: one outlier squashes nothing, and two standard deviations are a straight line.
+/// Errors far below the smallest standard deviation are drawn at the bottom.
 std::string unsure_and_wrong(const RunFiles& run) {
   const Errors e = errors_of(run);
   if (e.sd.empty()) return {};
@@ -149,12 +174,13 @@ std::string unsure_and_wrong(const RunFiles& run) {
   double low = std::numeric_limits<double>::infinity(), high = 0;
   for (std::size_t i = 0; i < e.sd.size(); ++i) {
     low = std::min(low, e.sd[i]), high = std::max(high, e.sd[i]);
+    const double error = std::max(e.error[i], 0.01 * e.sd[i]);
     if (std::abs(e.standardised[i]) > 2)
-      off.push_back({e.sd[i], e.error[i]});
+      off.push_back({e.sd[i], error});
     else if (i % every == 0)
-      usual.push_back({e.sd[i], e.error[i]});
+      usual.push_back({e.sd[i], error});
   }
-  Plot plot({"predictive standard deviation", Scale::log}, {"absolute error"});
+  Plot plot({"predictive standard deviation", Scale::log}, {"absolute error", Scale::log});
   plot.points(usual, "faint", "", 2.5);
   plot.points(off, "series-2", "", 2.8);
   std::vector<Point> two;
@@ -319,8 +345,9 @@ std::string calibration_figure(const RunFiles& run) {
 
 std::string prediction_figures(const RunFiles& run) {
   const auto pit = run.array("pit");
-  return running_lppd(run) + lppd_by_chain(run) + (pit.empty() ? "" : pit_figure(pit)) +
-         unsure_and_wrong(run) + entropy_figure(run) + out_of_distribution(run);
+  return running_lppd(run) + lppd_by_chain(run) +
+         (pit.empty() ? "" : predicted_and_observed(run) + pit_figure(pit)) + unsure_and_wrong(run) +
+         entropy_figure(run) + out_of_distribution(run);
 }
 
 std::string worst_rows(const RunFiles& run) {

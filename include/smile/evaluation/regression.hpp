@@ -113,6 +113,7 @@ struct DeepEnsembleRegression {
   double lppd_spread = 0;
   /// Equal mixture of Normal(member's mean, member's residual sd): the fair baseline; NaN where none is
   /// given.
+  std::vector<double> residual_pointwise;  ///< its rows @shape [rows]; empty where it is not known
   double lppd_residual = 0;
   double rmse = 0;             ///< of the mean of the members' means
   std::vector<double> spread;  ///< @shape [n] sd of the members' means, divisor K, clipped to [1e−6, 1e6]

@@ -251,5 +251,52 @@ TEST(Report, CoverageOfNinetyPercentIntervalsAgreesWithAnIndependentComputation)
   EXPECT_NEAR(std::stod(found[1]), 100 * double(inside) / double(target.size()), 0.051);
 }
 
+/// The first sentences say whether the model is any good, with the numbers of the run's files.
+TEST(FirstScreen, AVerdictInSentences) {
+  TemporaryFolder folder;
+  std::istringstream rows(content_of(airfoil()));
+  std::string table = "frequency,angle,chord,speed,thickness,noise\n";
+  for (std::string line; std::getline(rows, line);) {
+    std::istringstream cells(line);
+    std::string row;
+    for (std::string cell; cells >> cell;) row += (row.empty() ? "" : ",") + cell;
+    if (!row.empty()) table += row + "\n";
+  }
+  const auto config = folder.write("config.yaml", small_config(folder.write("airfoil.csv", table).string()));
+  const fs::path run = folder / "run";
+  ASSERT_EQ(smile({"run", config, "--out", run}).status, 0);
+  const auto arrays = read_npz(run / "eval/predictions.npz");
+  const auto own = array_named(arrays, "lppd", run).as<double>(),
+             members = array_named(arrays, "members_lppd", run).as<double>();
+  const auto target = array_named(arrays, "target", run).as<double>(),
+             mean = array_named(arrays, "mean", run).as<double>();
+  ASSERT_EQ(own.size(), members.size());
+  double gain = 0, square = 0, centre = 0, off = 0, total = 0;
+  const double n = double(own.size());
+  for (std::size_t i = 0; i < own.size(); ++i) gain += (own[i] - members[i]) / n, centre += target[i] / n;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    square += std::pow(own[i] - members[i] - gain, 2);
+    off += std::pow(mean[i] - target[i], 2), total += std::pow(target[i] - centre, 2);
+  }
+  char said[200];
+  std::snprintf(said, sizeof said, "%s%.3f ± %.2g", gain < 0 ? "−" : "+", std::abs(gain),
+                std::sqrt(square / (n - 1) / n));
+  const std::string html = content_of(run / "report.html");
+  const std::string verdict = html.substr(html.find("class=\"verdict\""), 1200);
+  EXPECT_NE(verdict.find(said), std::string::npos) << said << " in " << verdict;
+  std::snprintf(said, sizeof said, "R² %.3f", 1 - off / total);
+  EXPECT_NE(verdict.find(said), std::string::npos) << said << " in " << verdict;
+  for (const char* part : {"The sampler predicts", "in the unit of noise (RMSE)", "90 % intervals hold",
+                           "The chains ", "rows trained it"})
+    EXPECT_NE(verdict.find(part), std::string::npos) << part << " in " << verdict;
+  // The members' rows are those of the table's LPPD.
+  double level = 0;
+  for (const double v : members) level += v / n;
+  for (const json& row : json::parse(content_of(run / "eval/metrics.json"))["metrics"])
+    if (row["name"] == "LPPD") {
+      EXPECT_NEAR(level, row["ensemble_initialization"].get<double>(), 1e-9);
+    }
+}
+
 }  // namespace
 }  // namespace smile::test
