@@ -5,9 +5,9 @@
 #include <cmath>
 #include <map>
 
-#include "diagnosis/limits.hpp"
 #include "report/figures.hpp"
 #include "report/page.hpp"
+#include "smile/diagnosis/diagnosis.hpp"
 
 namespace smile::report {
 namespace {
@@ -94,7 +94,11 @@ std::string agreement(const RunFiles& run) {
   if (!run.diagnostics.contains("predictions") || run.metrics.chains < 2) return {};
   const double r_hat = json_number(run.diagnostics["predictions"]["rhat"], "median");
   if (!std::isfinite(r_hat)) return {};
-  return r_hat <= diagnosis::kSettled
+  bool differ = false;
+  if (run.diagnostics.contains("findings"))
+    for (const auto& finding : run.diagnostics["findings"])
+      differ = differ || finding.value("code", "") == name_of(Cause::chains_differ);
+  return !differ
              ? fmt::format("The chains agree in their predictions (R-hat {:.2f}).", r_hat)
              : fmt::format(
                    "The chains differ in their predictions (R-hat {:.2f}), as is usual where each explores a "
