@@ -129,6 +129,10 @@ std::string timing_section(const RunFiles& run) {
     steps += double(chain.steps), seconds += chain.seconds;
     gradients += chain.gradients_per_second * chain.seconds;
   }
+  // Of a run that was done in parts nobody saw the whole.
+  if (std::isnan(sampling) && seconds > 0)
+    rows.push_back({"sampling, all chains", number(seconds), fmt::format("{} steps", grouped(steps)),
+                    grouped(steps / seconds)});
   std::string out;
   if (!rows.empty()) out = report::table({"phase", "seconds", "work", "per second"}, rows);
   std::string text;

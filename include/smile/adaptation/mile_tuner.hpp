@@ -8,13 +8,27 @@
 #include <limits>
 
 #include "smile/archive.hpp"
+#include "smile/named.hpp"
 
 namespace smile {
 
+/// `training.sampler.desired_energy_var_scale:` what the desired energy variance is of. MILE's is per
+/// dimension: with thousands of parameters the total is then in the hundreds and the step far too long.
+enum class EnergyVarianceScale {
+  dimension,  ///< of ΔE/√d
+  total,      ///< of ΔE
+};
+template <>
+struct Named<EnergyVarianceScale> {
+  static constexpr Alternative<EnergyVarianceScale> all[] = {{EnergyVarianceScale::dimension, "dimension"},
+                                                             {EnergyVarianceScale::total, "total"}};
+};
+
 struct MileTunerOptions {
   double step_size_init = 0.01;           ///< ε at the start, > 0
-  double desired_energy_var_start = 0.5;  ///< energy variance per dimension at t = 0, > 0
+  double desired_energy_var_start = 0.5;  ///< energy variance (per dimension) at t = 0, > 0
   double desired_energy_var_end = 0.1;    ///< at the end of phase 2, > 0
+  EnergyVarianceScale scale = EnergyVarianceScale::dimension;
   double trust_in_estimate = 1.5;         ///< > 0
   double num_effective_samples = 100;     ///< memory of the recursion, > 1
   bool diagonal_preconditioning = false;  ///< ŝ = 1/sd of θ over phase 2, ℓ = √d, then re-tuning of ε
@@ -37,8 +51,8 @@ inline double desired_energy_variance(double start, double end, std::uint64_t t,
   return start > 2 ? end + (start - end) * std::exp(-4 * x) : start + (end - start) * x;
 }
 
-/// ξ = ΔE²/(d v) + 1e−8;  w = exp(−½ (ln ξ / (6 trust))²);  ρ = (n_eff − 1)/(n_eff + 1);
-/// X ← ρX + w ξ/ε⁶;  T ← ρT + w;  ε ← min((X/T)^(−1/6), ε_max).
+/// ξ = ΔE²/(d v) + 1e−8 (d = 1 where v is of the total);  w = exp(−½ (ln ξ / (6 trust))²);  ρ = (n_eff −
+/// 1)/(n_eff + 1); X ← ρX + w ξ/ε⁶;  T ← ρT + w;  ε ← min((X/T)^(−1/6), ε_max).
 class MileStepSize {
  public:
   MileStepSize() = default;
@@ -49,7 +63,7 @@ class MileStepSize {
   void configure(const MileTunerOptions& options, double dimension) {
     trust_ = options.trust_in_estimate;
     decay_ = (options.num_effective_samples - 1) / (options.num_effective_samples + 1);
-    dimension_ = dimension;
+    dimension_ = options.scale == EnergyVarianceScale::total ? 1 : dimension;
   }
 
   /// @param energy_change    ΔE; ignored where the step was refused (it then counts as 0)
