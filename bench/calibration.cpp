@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How right a sampler's draws are, as the tests of statistical_calibration measure it, for any sampler of a
 // configuration:
 //   bench_calibration sbc|moments linear|logistic|network N B REPLICATIONS STEPS KEY=VALUE …

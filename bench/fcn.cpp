@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gradient and prediction of the native network: checked against the double form, then timed.
 #include <fmt/format.h>
 

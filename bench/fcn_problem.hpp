@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A network with data of the shape of the paper's largest tabular set, and the check that its gradient is
 /// right.
 #pragma once

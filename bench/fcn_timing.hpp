@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Timing for the network's benchmarks: candidates take turns, so that whatever else the machine does falls
 /// on all of them; medians and quartiles of many short rounds are what is reported.
 #pragma once

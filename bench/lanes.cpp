@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Chain-steps a second of processor time on a 10-dimensional diagonal Gaussian: chains in lanes against one
 /// by one. Two gradients a step; the random numbers are counter-based. Usage: bench_lanes [steps]
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How fast this machine moves memory for a given mix of streams: R vectors read, U updated in place, W
 /// written, with next to no arithmetic. The limit of a mix is the best of the bare loops tried for it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fused passes: checked against the plain forms, then timed in turn with bare loops that move the same
 // streams of memory. Counted bytes are the vectors that a pass must read and write, 4 bytes an element each.
 //   bench_passes [--json FILE] [--rounds N] [--d N …]

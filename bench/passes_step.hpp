@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The vector work of one preconditioned microcanonical step (spec 1.5, mclachlan) in its steady state: four
 /// passes, without the gradient evaluations between them. Shared by the benchmarks of the passes.
 #pragma once

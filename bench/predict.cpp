@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `smile predict` against the forward passes that it makes, in one process: rows × draws a second of each.
 // The goal is a share of 0.65: reading, sorting, quantiles, moments and writing at half the cost of the
 // passes.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Warnings and sanitizers as interface targets, linked privately so that an installed package does not ask for them.
 add_library(smile_compile_options INTERFACE)
 target_compile_options(smile_compile_options INTERFACE

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the core library needs; docs/dependencies.md says what each is for.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Install and export: find_package(smile) gives smile::core and needs nothing but threads and the libraries linked in;
 # find_package(smile COMPONENTS torch) gives smile::torch, too, where it was built, and finds LibTorch.
 include(CMakePackageConfigHelpers)

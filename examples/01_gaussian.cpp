@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A density of one's own: smile-naive on a Gaussian with noisy gradients, in under 50 lines.
 #include <cmath>
 #include <cstdio>

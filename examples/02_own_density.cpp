@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data and a density of one's own: the rates of a Poisson regression, sampled with mini-batches by several
 // chains into NumPy files.   02_own_density COUNTS.csv FOLDER
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network of one's own in LibTorch, trained by its own loop, then sampled: four chains of psmile-auto
 // around the trained weights.   03_torch_module TABLE.data FOLDER
 //

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes docs/results/authors-settings.md from tests/data/authors-settings.tsv, the authors' value, ours and the reason
 of each setting. tests/unit/experiment/paper_test.cpp holds the table against the configurations and the page.
 """

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints the tables of docs/results/calibration.md that bench_calibration makes, and draws their figure.
 
     cmake --preset bench && cmake --build --preset bench --target bench_calibration

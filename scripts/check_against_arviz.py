@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares R-hat and effective sample sizes of a run with ArviZ's on the same draws.
 
     python3 scripts/check_against_arviz.py RUN

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the small configurations with two builds of the program and says where their results differ.
 
     scripts/compare_builds.py OLD/bin/smile NEW/bin/smile [--full] [--keep DIR] [--only TEXT]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs of the program for the scripts that write docs/results: finished runs are kept and skipped."""
 import json
 import math

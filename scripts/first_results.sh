@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # What `smile init` and a short run make of tables, one line a table: whether the file that was written passes the check
 # and runs as it is, and what came out of it.
 #   scripts/first_results.sh build/release/bin/smile data/uci/*.data tests/data/awkward/*

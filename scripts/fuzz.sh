@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the fuzzers of tests/fuzz with Clang and runs each for a while, from inputs made of the tests' files. Prints the
 # executions of each and fails where one finds something: the input lies in build/fuzz/findings then, and becomes a test.
 #

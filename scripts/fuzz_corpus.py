@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes the corpora of the fuzzers from files of the repository and one small run.
 
     scripts/fuzz_corpus.py SMILE FOLDER     SMILE: the program; FOLDER/NAME gets the first inputs of fuzz_NAME

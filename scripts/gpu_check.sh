@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds against the LibTorch of a Python installation and checks this library on its GPU: unit tests on the device, the
 # time of a step and the share of the sampler's own work, and a short run. Under eight minutes with a build folder that
 # has the core already; the first build takes longer.

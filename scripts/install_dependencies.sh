@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs what a fresh Debian 12 or 13 machine lacks to build smile.cpp (as root, or through sudo). Installs nothing that is
 # there already. With "--tests" also what the tests need, with "--torch" LibTorch, for -DSMILE_WITH_TORCH=ON and its tests,
 # with "--python" what `pip install .` needs, with "--fuzz" Clang for scripts/fuzz.sh, with "--cluster" Slurm, for

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes configs/networks/: the paper's experiments on images and text (rows T3, T6, T9-T14, F1, F2, F7, F8), full, with
 the authors' settings (docs/results/authors-settings.md has them beside ours), and reduced ("-small": minutes on two
 cores). A search file beside a configuration holds the row's comparison:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes configs/uci/<data set>/<method>.yaml and <method>-small.yaml from the one table below.
 
 The table holds what differs between the methods; everything else is the paper's UCI experiment (T2): a

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes data/uci-splits/<data set>/index_test_<k>.txt and configs/uci-splits/.
 
 Twenty splits of each table, 90 : 10 as Hernández-Lobato & Adams (2015) have them; theirs are index_train_K.txt and

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the reduced experiments on images and text and prints the tables of docs/results/networks.md.
 
     SMILE=build/torch/bin/smile scripts/network_study.py [STUDY...]      lenet lenet-rules lenet-long resnet7 resnet18 vit gpt-tiny gpt gpt-rules gpt-batch

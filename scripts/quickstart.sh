@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # From a fresh Debian 12 or 13 machine to calibrated predictions: installs what is missing, builds the program, and runs
 # psmile-auto on the airfoil data (ten warm-started chains, about a minute on two cores).
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares step-size rules from five starting steps (spec 1.13) and writes the tables and pictures of
 docs/results/step-size.md.
 

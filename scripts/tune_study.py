@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How near `smile tune` comes to the best step of a fine grid. For each data set, sampler and seed: the search, then
 whole runs at its choice times 3^(k/2), k = -4 ... 4 (on where the best is at an end), compared by the LPPD of the
 validation rows. Writes a table in Markdown to standard output: LPPDs, the best step over the choice, what the choice

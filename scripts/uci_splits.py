@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the public splits (configs/uci-splits/) and prints the table of docs/results/uci-splits.md: the mean test
 log-likelihood in the target's own unit, LPPD − log(sd of the training targets), and the RMSE in that unit.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs the UCI experiment (spec 4, T2) and prints the tables of docs/results/uci.md.
 
     python3 scripts/uci_table.py [--only airfoil,energy] [--splits 1,2,3] [--epoch-wise] [--grid]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The commands of the program. Each adds its options to the parser and leaves in `action` what is to be
 /// done, which returns the exit status: 0 done, 1 a run failed, 2 wrong usage (thrown as Error).
 #pragma once

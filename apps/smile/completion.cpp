@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Completion for bash, zsh and fish.
 #include "manual.hpp"
 #include "smile/config/catalogue.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Ctrl-C and its like, for every command that works long.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The command line: parses, calls the library, prints. Errors are one line on stderr.
 #include <CLI/CLI.hpp>
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What the program can be asked, as data: the manual page and the completion of shells are written from it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Standard output of the program. What cannot be written is remembered, and told once at the end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Progress on stderr: a bar and a line for each chain under way on a terminal, now and then a line
 /// elsewhere.
 #pragma once

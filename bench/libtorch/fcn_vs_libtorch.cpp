@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The native network's gradient against LibTorch's autograd on the same numbers: one thread each, in turns,
 // the mini-batch's row selection included on both sides, results compared before anything is timed.
 // LibTorch's own matrix product is timed too: below some 50 GFLOP/s (with AVX-512) its BLAS is a slow one and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vector work of one preconditioned microcanonical step at the size of a large network: four fused passes
 // against LibTorch operator by operator, tuned (in place, outputs allocated beforehand, one thread each, in
 // turns). Both work on the same numbers and must agree before anything is timed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Time of a sampler's step on large networks, and the share of it that is the sampler's own work: everything
 // but value and gradient. In the first steps the moving estimates grow from 1 to the gradient's scale, by
 // more than the closing sweep foresees, and it is done twice: those steps are told of apart.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Puts one draw of a run back into the network it came from, and compares its outputs with those the run has kept.
 
     smile export RUN --format safetensors --per-draw --out DRAWS

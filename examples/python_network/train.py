@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Trains a small network on images in IDX files (Fashion-MNIST) and saves it as TorchScript, for `smile run`.
 
     train.py FOLDER OUT.pt [--epochs 3] [--images 10000] [--seed 0]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Saving and restoring the state of a sampler: one text serves both directions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Errors with a place, a cause and a mend. Numerical trouble inside a chain is never one of these: it is an
 /// event of the sampler (spec 1.8). The command line alone turns an Error into a line of text and an exit
 /// status.

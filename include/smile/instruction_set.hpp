@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Which instruction set the vector code uses. The best one of the machine is chosen by itself; the
 /// environment variable SMILE_SIMD, or a call here, forces another, for tests and for comparing machines.
 #pragma once

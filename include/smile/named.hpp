@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Named alternatives: the spelling of an enumerator stands beside the enumeration, once, and everything that
 /// reads, writes, lists or documents it goes through here.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One way of writing numbers for people, in tables, verdicts and messages.
 #pragma once
 

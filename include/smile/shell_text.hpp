@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Words of commands that are printed to be given to a shell.
 #pragma once
 

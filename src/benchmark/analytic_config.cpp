@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The configuration of `smile analytic`: a small schema of its own, read with the same manners as that of
 /// `smile run`.
 #include <yaml-cpp/yaml.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Finished bundles of chains of a benchmark, in a file that outlives an interrupt: JSON by lines, the
 /// benchmark itself in the first one.
 #pragma once

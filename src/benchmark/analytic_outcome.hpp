@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What one chain of the analytical benchmark adds to its grid point.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The named alternatives that the command line lists: samplers, models, priors.
 #include "config/schema.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What follows from other keys: aliases of samplers, defaults by sampler, prior and task, `compat: authors`,
 /// and the checks that concern several keys.
 #include <yaml-cpp/yaml.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The sampler that a configuration names, for any vector. Included once for each kind of vector.
 #pragma once
 

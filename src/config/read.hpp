@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// From YAML to a Config that is not completed yet: types, ranges, names and spelling of single keys.
 #pragma once
 

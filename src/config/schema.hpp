@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The schema of the configuration: one table of keys, from which the reader, the writer, the checks, the
 /// warnings and the reference in docs/configuration.md all follow.
 #pragma once

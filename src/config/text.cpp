@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Values of the schema as text: for the written configuration, messages and the reference.
 #include <algorithm>
 #include <array>

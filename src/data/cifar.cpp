@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CIFAR's binary form: records of one label byte (CIFAR-100: coarse and fine) and the red, green and blue
 // planes. Source: Krizhevsky's page on CIFAR; spec 2.4.
 #include "data/image_readers.hpp"

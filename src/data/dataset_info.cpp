@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // dataset_splits.npz: what a prediction needs to know of the training data.
 #include <charconv>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One field of a text table: a number, a missing value, or neither.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Does the first line of a text table name its columns? One rule for all text tables, with what decided it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // IDX, the format of MNIST: a big-endian header (two zero bytes, element type, number of dimensions,
 // lengths), then the elements. Source: LeCun's description on the MNIST page; spec 2.4.
 #include <cstdint>

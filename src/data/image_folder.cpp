@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder of class folders of JPEG and PNG files, the usual form of photograph collections.
 #include <algorithm>
 #include <cctype>

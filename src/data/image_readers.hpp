@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Readers of the image formats, each giving all images of some files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Which files a set of images consists of.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // JPEG files through libjpeg, whose errors come as jumps and whose warnings as counts.
 #include <cstdio>  // before jpeglib.h, which needs FILE and size_t
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The orientation tag of photographs: a camera that was held upright stores a lying picture and says so.
 /// @source CIPA DC-008 (Exif 2.32), tag 0x0112
 #pragma once

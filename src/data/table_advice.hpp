@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a message about a table tells the reader to do. The settings it names are keys of a configuration, in
 /// the form `--set` and YAML take; a table that goes with a trained run has no settings of its own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Records of fields become a Table: names, column count, numbers, missing values, words.
 #pragma once
 

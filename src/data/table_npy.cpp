@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy arrays as tables: matrices of numbers, and records, whose fields are columns with names.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text tables: .data (runs of blanks and tabs) and .csv (RFC 4180).
 #include <algorithm>
 #include <cstddef>

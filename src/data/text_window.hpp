@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A text file seen through a window that moves forward, so that it may be larger than memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One array [chain, draw, shape…] for each tensor of the network: npz, safetensors, torch; and CSV.
 #include <fmt/format.h>
 #include <fmt/ranges.h>

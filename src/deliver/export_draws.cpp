@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "deliver/export_draws.hpp"
 
 #include <fmt/format.h>

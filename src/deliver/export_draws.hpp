@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Draws read in blocks, for all formats of an export.
 #pragma once
 

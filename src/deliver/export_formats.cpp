@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The table of export formats. A format that needs nothing beyond smile::core is a row here and a writer.
 #include <fmt/format.h>
 

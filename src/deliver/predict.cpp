@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Predictions for new rows from the draws of a run.
 #include "smile/deliver/predict.hpp"
 

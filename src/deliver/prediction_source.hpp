@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where `smile predict` takes its rows from: a table, or images.
 #pragma once
 

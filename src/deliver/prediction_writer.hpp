@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Predictions as CSV, NPY or JSON, row by row.
 #pragma once
 

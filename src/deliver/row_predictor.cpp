@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "deliver/row_predictor.hpp"
 
 #include <fmt/format.h>

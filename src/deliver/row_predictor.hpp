@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// From rows to lines of predictions: the predictive mixture over all draws of a run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "deliver/torch_pickle.hpp"
 
 namespace smile::experiment {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The container of torch.save: a ZIP archive with a pickled dictionary of tensors and their storages.
 /// @source the file format of PyTorch 1.6 and later; pickle protocol 2 (PEP 307)
 #pragma once

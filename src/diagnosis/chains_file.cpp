@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "smile/diagnosis/chains_file.hpp"
 
 #include <cmath>

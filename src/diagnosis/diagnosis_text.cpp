@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A diagnosis as JSON and as text.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "diagnosis/energy_windows.hpp"
 
 #include "smile/ensemble/chain_files.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What chains are judged by, and the judges.
 #pragma once
 

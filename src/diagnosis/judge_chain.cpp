@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One chain: what its numbers mean, and what to try.
 #include <fmt/format.h>
 

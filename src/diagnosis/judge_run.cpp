@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// All chains together: sampling against what it started from, agreement between chains, coverage.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where a number becomes a finding. They are rules of thumb: generous enough that a sound chain has none.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a run says at its end.
 #include <fmt/format.h>
 

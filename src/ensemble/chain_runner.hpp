@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One chain of an ensemble: what is kept of its steps in files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ensemble/text_appender.hpp"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A text file that grows by lines and can be cut back to a known length.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The largest entry of a row, the first among equals.
 #pragma once
 

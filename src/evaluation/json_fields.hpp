@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The members of a structure and their names in a JSON file, said once for writing and for reading:
 ///
 ///     template <>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Numbers in our JSON files. JSON has none that are not finite: they are null, which is how the library
 /// writes such a double by itself, so that no code converts what it writes; where there is a reason, it
 /// stands beside them in words. Reading turns null, and what is not there, into NaN.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Components of the predictive mixtures kept for the widths of intervals.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Log pointwise predictive densities of a fixed test set, streaming over chains and draws.
 #pragma once
 

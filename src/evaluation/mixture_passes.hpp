@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sums over the components of a mixture of Normals, with vectors of the machine.
 #pragma once
 

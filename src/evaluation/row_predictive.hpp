@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How a task reads the outputs of a network for one row: what a draw predicts of the row's target.
 /// Evaluation, predictions, exports, the search for a step size and the state of a run read outputs through
 /// it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Softmax of one row of logits, in double precision.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiment/chain_survey.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What the chains of a run are at, seen by a process that may have none of them: from locks and checkpoints.
 #pragma once
 

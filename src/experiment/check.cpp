@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plan of a run: what it will need, known before anything is written.
 #include <fmt/format.h>
 

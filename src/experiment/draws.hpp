@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The stored draws of a run, read one at a time from their files.
 #pragma once
 

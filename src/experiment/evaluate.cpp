@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The evaluation phase: members and draws become metrics, diagnostics and eval/ (spec 3).
 #include <fmt/format.h>
 

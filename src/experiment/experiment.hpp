@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A configuration made real: data, network, prior, lengths; shared by the phases of a run.
 #pragma once
 

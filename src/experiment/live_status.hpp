@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How far a run is, kept in a file that others read while it goes on: progress.json.
 #pragma once
 

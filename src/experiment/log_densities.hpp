@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Log prior and log-likelihood of stored draws over training rows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The parts of a run put together: checked to be of one run, copied where they are in folders of their own,
 /// and evaluated.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The data of an experiment, of whatever kind, read as the configuration says.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A process that does some chains of a run, beside others that do the rest (docs/decisions/0030).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Time and speed of a phase of one count, for whoever shows it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Whether draws are as hot as the posterior, by layer, and whether directions without data have the spread
 /// of their prior: from the draws and the gradients of the log-posterior at some of them, after the run.
 #pragma once

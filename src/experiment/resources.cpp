@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the machine leaves to a run, and whether the run fits into it.
 #include <fmt/format.h>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What makes a run the run it is, written when it begins and compared when it goes on, in one process or
 /// many.
 #pragma once

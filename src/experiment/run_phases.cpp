@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "experiment/run_phases.hpp"
 
 #include <fmt/format.h>

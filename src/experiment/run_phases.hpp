@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The phases of a run, one after the other; whatever happens the state of its directory says so.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One run for each point of a search file, and the pooled table.
 #include <fmt/format.h>
 #include <algorithm>

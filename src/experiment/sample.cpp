@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The sampling phase: from members to draws.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A run whose draws are read: for predictions and exports.
 #pragma once
 

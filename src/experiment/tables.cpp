@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Results as text for a terminal.
 #include <fmt/format.h>
 

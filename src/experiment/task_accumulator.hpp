@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One accumulator of predictive metrics for every task.
 #pragma once
 

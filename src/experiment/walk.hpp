@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where the chains went: how well the draws of each tenth of the sampling phase predict the validation rows
 /// beside the members they started from, and how far from these they are.
 /// @source spec 06, 6.5

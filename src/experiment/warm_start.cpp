@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The deep ensemble: trained here, taken from an earlier run, copied with permuted units, or drawn from the
 /// prior.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Errors of the operating system with the mend that fits them. What a signal has interrupted is done again.
 #pragma once
 

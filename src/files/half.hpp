@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Half-precision numbers as bits: IEEE binary16 and bfloat16, rounded to nearest, ties to even.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The header of a .npy file: a Python dictionary literal after a magic string.
 #pragma once
 

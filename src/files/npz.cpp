@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's .npz: a ZIP archive of .npy files, stored without compression.
 #include <zlib.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// UTF-8, strictly: a code point at a time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A text as it stands in a YAML file, of a configuration or in an advice.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// ZIP archives of stored (uncompressed) entries of any size, whose content may be written in pieces and in
 /// any order.
 /// @source PKWARE APPNOTE 6.3: local headers, central directory, ZIP64 extensions

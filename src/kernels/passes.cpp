@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The passes on host vectors: each goes to its vector form for the instruction set in use.
 #include "smile/kernels/passes.hpp"
 

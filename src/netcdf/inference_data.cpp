@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A run as ArviZ's InferenceData.
 #include "smile/netcdf/inference_data.hpp"
 

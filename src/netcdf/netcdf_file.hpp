@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The few calls of libnetcdf that an export needs, with errors of ours.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How FcnData keeps its rows.
 #pragma once
 

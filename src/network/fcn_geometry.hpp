@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where the layers of a network lie in θ.
 #pragma once
 

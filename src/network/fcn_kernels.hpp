@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The network's fast form: single precision, forward and backward fused over tiles of rows, one text for
 /// AVX-512, AVX2 and the baseline, chosen at run time (smile/instruction_set.hpp).
 /// @accuracy gradient within 5e−7 (relative L2; baseline 1e−6) of the double form where rows do not cancel;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "smile/network/fcn_network.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The network in its plain form: one row at a time, in double, as the formulas are written. The engine of
 /// Fcn<double>, and what the fast kernels are tested against.
 /// @source spec 2.1, 2.3

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The generator under every stream: Philox4x32-10, and how a stream is named by its key and counter.
 #pragma once
 

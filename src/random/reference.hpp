@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Plain scalar form of fill_normals; the tests compare the vector form with it.
 ///
 /// Which words make which element is fixed, so that the numbers do not depend on the width of a vector.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Several runs as rows of one table: groups of equal configurations, means over seeds, who is best.
 #pragma once
 

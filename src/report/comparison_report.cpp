@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The page of a comparison.
 #include <fmt/format.h>
 

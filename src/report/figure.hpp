@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Pictures that stand alone: SVG files with a title, a key and their own colours (those of plot.hpp are
 /// parts of a page). Lines over logarithmic axes, and densities of points in the plane.
 #pragma once

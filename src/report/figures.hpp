@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The figures of a run's report, each as HTML; empty where the run has nothing to show in it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a reader sees without scrolling: the tiles, what may mislead, calibration.
 #include <fmt/format.h>
 

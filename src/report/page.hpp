@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The frame of a report: head, style sheet, tables.
 #pragma once
 

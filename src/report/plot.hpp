@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Small pictures as SVG text: two axes, lines, bars, points. Colours come from the page's style sheet.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The files of an evaluated run as its report needs them.
 #pragma once
 

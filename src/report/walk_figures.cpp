@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where the chains went in the sampling phase, and how hot their layers were, tenth by tenth.
 #include <fmt/format.h>
 

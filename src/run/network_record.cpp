@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "run/network_record.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// network.json of a run: all parameters of its network, and a checksum of the file that it came from.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "run/output_guard.hpp"
 
 #include <algorithm>

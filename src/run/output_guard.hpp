@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where an output must not go: the one place that decides, for every command that writes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "smile/run/progress_file.hpp"
 
 #include "evaluation/json_fields.hpp"

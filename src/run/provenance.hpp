@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What made a run: program, machine, libraries.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Files of a run that it makes again where they are missing: what a reader is told of one that is damaged.
 #pragma once
 

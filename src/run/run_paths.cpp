@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "smile/run/run_paths.hpp"
 
 #include <fmt/format.h>

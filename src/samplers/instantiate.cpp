@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The samplers compiled once for vectors in memory.
 #include "smile/samplers/hmc.hpp"
 #include "smile/samplers/langevin.hpp"

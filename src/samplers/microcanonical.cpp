@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the microcanonical samplers' options say, and what one chain of them needs: compiled here, as
 // everywhere else, and not with the text that bundles of chains share
 // (docs/decisions/0010-chains-in-lanes.md).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Autocovariances of a series by FFT.
 #pragma once
 

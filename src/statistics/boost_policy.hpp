@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How Boost.Math is called: it returns NaN or infinity instead of throwing, never touches errno, and
 /// computes in double (no promotion to long double, which is slower and no more exact than we need).
 #pragma once

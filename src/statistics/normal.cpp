@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "smile/statistics/normal.hpp"
 
 #include <boost/math/special_functions/erf.hpp>

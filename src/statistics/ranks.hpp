@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Rank-normalisation: values become the normal quantiles of their ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The priors of spec 2.2, a row each, which says what a weight and what any other parameter gets.
 #include <fmt/format.h>
 

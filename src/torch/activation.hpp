@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Activations on tensors, as the native engine defines them (spec 2.1, 2.3).
 #pragma once
 

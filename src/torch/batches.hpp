@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Parts of a data set as batches of tensors.
 #pragma once
 

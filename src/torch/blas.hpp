@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What multiplies LibTorch's matrices, where that is OpenBLAS.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Dense and convolutional networks.
 #include <algorithm>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A chain whose position, velocity, gradients and preconditioner live on a device.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How much memory tensors take, and how much there is.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "smile/torch/flat_network.hpp"
 
 #include <algorithm>

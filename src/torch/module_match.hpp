@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Whether the tensors of a file are those of a network.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What makes the models of smile/config/models.hpp that LibTorch computes, a row each.
 #pragma once
 

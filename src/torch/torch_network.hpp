@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A LibTorch module over the parts of a data set, as the experiment sees a network.
 #pragma once
 

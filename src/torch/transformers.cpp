@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Vision transformer and language model.
 #include <cmath>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The step-size recipe: a search over short chains that continue from round to round.
 #include <fmt/format.h>
 

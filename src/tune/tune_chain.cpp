@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tune/tune_chain.hpp"
 
 #include <fmt/format.h>

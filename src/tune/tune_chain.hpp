@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One short chain of a step-size search, in memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Installs the package into a temporary prefix, builds examples/consumer against it and runs it.
 add_test(NAME find_package_consumer
   COMMAND ${CMAKE_COMMAND}

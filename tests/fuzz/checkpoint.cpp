@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Checkpoints. A wrong checksum ends the reading early, so that the input is also taken with the right one:
 /// written as a sampler's state, and as the state of a chain itself.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// CIFAR records of both kinds.
 #include "data/image_readers.hpp"
 #include "fuzz.hpp"

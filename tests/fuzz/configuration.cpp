@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Configurations: what is read is written out completely and read again to the same.
 #include "fuzz.hpp"
 #include "smile/config/config.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What the fuzzers share: an input is either read or refused with an Error that says where, what and how to
 /// mend. Anything else - another exception, a fault that the sanitizers see, more memory than libFuzzer
 /// allows - is a finding.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// IDX files of images and of labels.
 #include "data/image_readers.hpp"
 #include "fuzz.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Archives of NumPy arrays, and what a run stores in one.
 #include "fuzz.hpp"
 #include "smile/data/dataset.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// NumPy files, as arrays, as tables and as draws.
 #include "files/npy_header.hpp"
 #include "fuzz.hpp"

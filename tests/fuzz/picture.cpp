@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// JPEG and PNG. Pictures of many pixels are lawful and slow, which is no finding.
 #include "data/image_readers.hpp"
 #include "fuzz.hpp"

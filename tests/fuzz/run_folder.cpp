@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Folders of runs. An input is a list of files, each begun by a line "=== NAME"; a name that a run does not
 /// have is left out. A folder is looked at by all that only read: inspected, diagnosed, told about, made a
 /// report of.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Each JSON and CSV file of a run by itself: the first byte says which.
 #include <array>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Tables of text: the first byte chooses among the options.
 #include "fuzz.hpp"
 #include "smile/data/dataset.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Whether a sampler samples the posterior: models whose parameters and data are drawn from their own law
 /// (simulation-based calibration), and linear models whose moments are known. The samplers are made as a
 /// configuration makes them, with their own batches, in single precision.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults by injection: preloaded, one call of the program fails as a full disk, a broken disk, a limit or a
 // signal makes it fail.
 //   SMILE_FAULT=CALL:N:KIND   the Nth call of CALL (from 1) fails; "N+" all from the Nth on

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A Gaussian with independent coordinates, seen through gradient noise that is drawn anew each step.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Arguments: BUILD_DIR, SOURCE_DIR, GENERATOR, COMPILER, SANITIZE, WITH_TORCH.
 set(prefix ${BUILD_DIR}/consumer-prefix)
 set(build ${BUILD_DIR}/consumer-build)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Files of images and their parts for tests: IDX, CIFAR, JPEG and PNG, whole, so that tests can break them.
 #pragma once
 

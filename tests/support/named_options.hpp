@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Options of the samplers by their names in the vectors.
 #pragma once
 

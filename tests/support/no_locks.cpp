@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file system that refuses locks, as many shared ones do: preloaded, every flock and fcntl lock fails with
 // ENOLCK.
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The small target of the sampler vectors, and a source of normals that hands out given rows.
 ///     L_t(θ) = −½ θᵀAθ + (b + noise[t])ᵀθ,   ∇L_t = −Aθ + b + noise[t]
 #pragma once

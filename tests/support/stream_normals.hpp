@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Normals and coins of a chain from the counter-based streams, as the runner of an ensemble makes them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Access to the test vectors (tests/data/vectors, or the directory named by SMILE_VECTORS_DIR) and their
 /// rule of comparison. A replay takes every case from the file; a key it does not know fails it.
 #pragma once

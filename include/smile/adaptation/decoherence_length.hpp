@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Decoherence length from the autocorrelation of a run: phase 3 of MILE's tuner.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The step size at which proposals are accepted as often as wanted.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Energy-error tuner and guardrail: the paper's Algorithm 1, as spec 1.8 states it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The diagonal metric of the full-batch samplers with an acceptance test, from the draws of a warm-up.
 #pragma once
 

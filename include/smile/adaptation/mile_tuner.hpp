@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The full-batch tuner of MILE: step size from the energy variance, decoherence length from the posterior's
 /// spread and the autocorrelation (spec 1.10).
 /// @source Sommer et al. 2025 (MILE); Robnik et al. 2024 (MCLMC)

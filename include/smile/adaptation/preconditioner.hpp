@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Gradient-noise preconditioner: moving estimates of the mean m and the scale s of the gradient (spec 1.7).
 #pragma once
 

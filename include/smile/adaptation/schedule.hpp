@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Step sizes that follow a schedule, and the phases of a chain.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The rules for the step size of a chain, as values: a schedule (or a constant), the paper's energy rule,
 /// the turning-angle rule. A rule says the size of a step, is shown the step when it is done, and is told
 /// when warm-up is over.

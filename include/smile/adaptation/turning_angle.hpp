@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Turning-angle rule: a step size that nobody has to choose (spec 1.13).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Weighted mean and variance of a moving vector, one draw at a time.
 #pragma once
 

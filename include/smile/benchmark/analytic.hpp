@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The analytical benchmark: bias of the samplers on densities with known moments, over grids of step sizes.
 /// @source the paper, Tables 1 and 5, Figures 4 and 5; spec 1.11
 #pragma once

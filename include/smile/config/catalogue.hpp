@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What this build knows by name, and the reference of the configuration's keys.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The typed configuration of an experiment. Its YAML form, with type, range, default and meaning of every
 /// key, is the table in src/config/schema.cpp, from which docs/configuration.md is generated.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A first configuration for a table, from what stands in it.
 #pragma once
 

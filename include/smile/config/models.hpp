@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The networks that a configuration can name, a row each: what the reader, the conditions of keys, the
 /// checks, `smile list` and the reference of keys know of a model, they read here. LibTorch's are known by
 /// name in every build; smile::torch makes them. CONTRIBUTING.md says how to add one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// From the configuration to the options of the rooms that read data and train networks.
 #pragma once
 

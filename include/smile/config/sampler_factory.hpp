@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// From a configuration to the sampler of one chain.
 #pragma once
 

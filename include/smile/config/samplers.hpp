@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The samplers that a configuration can name, a row each: what the reader, the conditions of keys, the
 /// estimates, the step-size search, the analytical benchmark, `smile list` and the reference of keys know of
 /// a sampler, they read here. CONTRIBUTING.md says how to add one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A table split, scaled and labelled: what a model trains on, and how to undo the scaling (spec 2.4).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sets of images: pixels as they are in the files, and batches made of them on demand (spec 2.4).
 ///
 /// An ImageSet owns 8-bit pixels, once, whatever the number of chains. ImageRows is a part of it (training,

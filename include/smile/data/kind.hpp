@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Kinds of data sets.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Tables over arrays that a caller holds: nothing is copied.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// New images for a trained network, in blocks.
 #pragma once
 

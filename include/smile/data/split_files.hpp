@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Which rows of a table are for training, validation and testing, from files of row numbers: the public form
 /// of the splits of Hernández-Lobato & Adams (2015), index_train_K.txt and index_test_K.txt.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Tables of numbers from files (spec 2.4), of the kinds of table_formats().
 ///
 /// The rules stand in docs/data.md, each with an example. What is no number is an Error "file:line:column:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The kinds of files that hold a table: a row each, told apart by the ending of the name. A new one is a row
 /// here in src/data/table_formats.cpp, or one that a program adds, and the Source that it opens.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a table holds, column by column: for a first configuration. Nothing is decided here.
 #pragma once
 

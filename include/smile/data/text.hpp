@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Text as tokens, and windows of it for language models (spec 2.1, 2.4).
 #pragma once
 

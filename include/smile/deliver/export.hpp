@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The draws of a run in the formats of other programs.
 #pragma once
 

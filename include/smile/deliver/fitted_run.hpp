@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A stored run as something fitted that is asked in memory: for programs that embed the library, and for
 /// Python. Tabular runs only.
 #pragma once

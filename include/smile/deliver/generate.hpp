@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Text from the language model of a run (spec 3.3).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Predictions for new rows or images from the draws of a run: the predictive mixture over all draws (spec
 /// 3).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The chains one by one: what the ensemble's metrics would hide, and which chains have gone astray.
 #pragma once
 

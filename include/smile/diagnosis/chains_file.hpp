@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// eval/chains.json: the numbers of each chain. Whoever writes or reads that file does it here.
 #pragma once
 

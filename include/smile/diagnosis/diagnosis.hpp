@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a run's chains were like, in numbers and words (spec 3.2, 1.8): the document behind `smile diagnose`.
 #pragma once
 

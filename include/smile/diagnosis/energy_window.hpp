@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A chain's energy errors over time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The scalars of the momentum update B_h: the exact flow of du/dt = P(u) g/(d−1) with the gradient frozen.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Partial refreshment O_h of the velocity: the explicit noise of microcanonical Langevin dynamics.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Palindromic splittings of a step into momentum updates (B) and position updates (A).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Explicit noise tied to the angle by which a step is to turn the velocity.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One chain in memory: a sampler over its target, carried on step by step, with what its steps were like.
 /// The step-size search runs its chains so; the runner of an ensemble adds files. For programs that embed the
 /// library:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What run_ensemble() leaves of each chain in a folder: where the files lie and what their columns are. KK
 /// is the chain's number.
 #pragma once

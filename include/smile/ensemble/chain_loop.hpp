@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The loop that carries a sampler through its steps, and the one rule by which a chain has failed. One text
 /// for a chain that leaves files, for one in memory and for bundles of chains in lanes.
 #pragma once

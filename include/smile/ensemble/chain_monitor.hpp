@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a chain's steps were like, in constant memory (spec 1.8, 1.13).
 #pragma once
 

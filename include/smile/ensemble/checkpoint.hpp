@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A chain's checkpoint: written whole or not at all, checked when read, with the one before kept beside it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Are the draws on the disk those that the chain stored? A chain stores its positions in step order and
 /// never one that is not finite; what went wrong since then (a disk, a copy, another program) is found here.
 #pragma once

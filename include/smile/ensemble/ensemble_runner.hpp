@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Moves K chains, each through its own target with its own sampler, and keeps what they leave: draws,
 /// traces, checkpoints. Results do not depend on the number of threads, on which chains run, or on where a
 /// run was interrupted (spec 5.3). Knows nothing of configuration files.

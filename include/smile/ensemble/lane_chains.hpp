@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Many chains on an analytical density at once, one a lane of SIMD registers: for densities of few
 /// dimensions, where a chain alone would leave the registers empty. The samplers are those of smile/samplers,
 /// compiled once more with bundles of chains as their vectors.

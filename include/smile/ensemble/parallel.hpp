@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Independent jobs on a few threads.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The random numbers of one chain: functions of (seed, chain, purpose, step) alone.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Calibration of predicted probabilities.
 #pragma once
 

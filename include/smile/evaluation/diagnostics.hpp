@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sampling diagnostics of named quantities: parameters, log σ, the log-density, predictive functions
 /// (spec 3.2).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// JSON text of results, for eval/*.json. Numbers are written so that reading them gives the same double;
 /// non-finite ones, and what does not apply, are null.
 #pragma once

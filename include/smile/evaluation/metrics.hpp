@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The metrics of the test set: a row each. The computation, the table on the terminal, eval/*.json, reports
 /// and comparisons of runs, sweeps and `smile predict` read these rows. A new metric is a row here in
 /// src/evaluation/metrics.cpp and the function that it calls.

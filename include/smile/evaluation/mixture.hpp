@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The predictive of a regression: an equal mixture of Normals, one a draw.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The parts of an evaluation, by the names of `evaluations:` and `evaluation_args.phases`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What the streaming evaluations of regression and classification share. The predictive of a new point is
 /// the equal mixture over all stored samples, p̄(y|x) = (1/Σ_k S_k) Σ_k Σ_s p(y|x, θ^(k,s)) (spec 3).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Metrics that depend on an order of the points.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Predictive metrics of regression, streaming over the draws of a fixed test set (spec 3.1).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// `smile init`: a first configuration for a table, as a file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Networks that this library has no engine of its own for: who provides them registers here (smile::torch).
 #pragma once
 

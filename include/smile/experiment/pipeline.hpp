@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// From a configuration to predictions and numbers: warm start, chains, evaluation, report (spec 2.5,
 /// 3, 5.3). Nothing here prints: progress and messages go to the caller's functions.
 #pragma once

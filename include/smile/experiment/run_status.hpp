@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How a run is doing, running or not: the document behind `smile status`. Reads files only, takes no lock.
 #pragma once
 

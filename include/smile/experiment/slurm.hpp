@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A job script for Slurm: what a run needs, from its plan and from a rate that is measured here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A search file: the configuration's tree with lists at its leaves; one run for each element of the
 /// Cartesian product.
 /// @source spec 5.2

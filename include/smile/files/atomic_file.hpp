@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The one writer of outputs. Files appear whole or not at all: write to a temporary name, fsync, rename,
 /// fsync the directory (spec 5.3). Links are followed; what is no regular file is written to in place.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where a chain's draws are kept: written one at a time, read one at a time (spec 5.3).
 ///
 /// Draws of up to 64 MiB are rows of one file, `chain-KK.npy` [S, d]. Larger ones are a file each,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// NumPy's array files: .npy (format 1.0 and 2.0), .npz (uncompressed ZIP), and a file of draws that grows.
 /// Little-endian, C order. Errors name the file; a damaged file is an Error, never a wrong array.
 /// @source NumPy Enhancement Proposal 1; PKWARE APPNOTE 6.3 (stored entries, CRC-32)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Text files that the program keeps about its own work: a line of column names, then a line for each row,
 /// the cells parted by commas. What the columns are called, in which order they stand and where in a row
 /// their numbers go is said once, beside the row, for whoever writes the file and for whoever reads it:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A flat vector in memory, aligned and padded for the fused passes.
 #pragma once
 

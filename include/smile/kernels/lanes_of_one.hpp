@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Words with which a text speaks of one chain or of many at once. A Scalar holds a number of every chain and
 /// a Mask a truth value of every chain; with one chain they are double and bool, and these are the functions
 /// for them. Bundles of chains have their own, found by their argument types.

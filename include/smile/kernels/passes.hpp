@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The fused passes over flat vectors: the only work a sampler does per parameter. Every pass is one sweep;
 /// its header says what it reads and writes, in vectors of d elements. Sums accumulate in double over fixed
 /// blocks, so that they depend on nothing but the data. Padding beyond size() is zero before and after.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The passes of passes.hpp on LibTorch's tensors, with the same contracts, as declarations: the samplers'
 /// templates find them whatever is included first, and nothing here needs LibTorch. Defined in smile::torch:
 /// each is a few fused operations that fetch their scalars from the device at once; sums accumulate in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Draws, their statistics and predictions as a NetCDF file that ArviZ opens: arviz.from_netcdf(file). In the
 /// library smile::netcdf, which needs libnetcdf; smile::core does not.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The native fully connected network: value, gradient and prediction, fused over tiles of rows, without
 /// LibTorch.
 /// @source spec 2.1, 2.3; layout: per layer the weight [out, in] row by row, then the bias [out]; `mean_regr`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The native fully connected network over the parts of a table.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A network over the parts of a data set, as the phases of an experiment see it, whatever computes it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Counter-based random numbers: a value is a function of (seed, chain, purpose, step, position) alone, so
 /// that results do not depend on threads, on the order of chains or on restarts (spec 5.3).
 /// @source Salmon et al. 2011, Philox4x32-10 (the Random123 library)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The results of the analytical benchmark as a table, CSV, JSON and figures.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Runs as a page: what was asked for, what came out, how the chains fared (spec 3.4).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The columns of warmstart/member-KK.csv and warmstart/metrics.csv: a row an epoch.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// inputs.json: the files that the configuration of a run names, so that they are found when the run's folder
 /// or they themselves have moved (docs/decisions/0030).
 #pragma once

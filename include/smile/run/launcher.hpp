@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Who of how many a process is, from what its launcher has put into the environment: Slurm, Open MPI, MPICH
 /// and their relatives. No MPI is linked (docs/decisions/0030).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Locks that are files: who made the file has the lock, until it is removed or its maker is known to be dead
 /// (docs/decisions/0030). They need nothing of a file system but O_EXCL, so they hold between hosts too.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// eval/metrics.json: the short table of a run's metrics. Whoever writes or reads that file does it here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// progress.json: how far a run is, for others to read while it goes on. Whoever writes or reads that file
 /// does it here.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What every command that reads a run asks of its directory before it reads anything (spec 5.1, 5.3).
 #pragma once
 

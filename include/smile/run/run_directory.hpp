@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The folder of one run: its lock, its status, its log, and where things are in it (spec 5.3).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What is in a run directory, as `smile status`, `diagnose` and `report` need it (spec 5.3). Takes no lock
 /// and changes nothing.
 #pragma once

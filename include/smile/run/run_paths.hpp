@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where things lie in the folder of a run (spec 5.3). No other file spells these names. The files of the
 /// chains (samples/, trace/, checkpoint/) are in ensemble/chain_files.hpp, whose functions take the same
 /// folder.

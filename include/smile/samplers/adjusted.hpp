@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The frame of hmc, nuts and mams: transitions with an acceptance test, a warm-up that finds the step size
 /// and a diagonal metric, and what is told of it. A step of these samplers is one transition, of many
 /// gradients of all rows.
@@ -20,7 +21,7 @@ struct AdjustedOptions {
   double step_size = 1e-3;  ///< ε > 0: where the warm-up begins to look; without warm-up the step itself
   double target_acceptance = 0.8;                 ///< mean acceptance that the warm-up aims at, in (0, 1)
   double trajectory_length = 1.5707963267948966;  ///< hmc: ε times the leapfrog steps of a transition, > 0
-  std::int64_t max_tree_depth = 10;                        ///< nuts: doublings of a transition, in 1 … 20
+  std::int64_t max_tree_depth = 10;               ///< nuts: doublings of a transition, in 1 … 20
 };
 
 /// New gradients of steps 1 … n, roughly: how many a transition takes is known only when it has been run. Of

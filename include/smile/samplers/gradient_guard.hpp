@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Looks at a gradient before it is used: finiteness first, then entries are clipped (spec 1.5).
 #pragma once
 

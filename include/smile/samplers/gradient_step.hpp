@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The frame of a step with one gradient, which sgld, sghmc and their relatives share: the step size of the
 /// schedule, one evaluation, a proposal, and its acceptance unless something is not finite (spec 1.9).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The guardrail: steps whose energy error is out of line with those before are refused (spec 1.8, rules 1,
 /// 4).
 #pragma once

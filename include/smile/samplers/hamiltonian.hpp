@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Hamiltonian dynamics with a diagonal metric, as hmc and nuts use them.
 ///     H(θ, p) = −L(θ) + ½ Σ p_i² v_i,   v the metric's inverse: the variances of the posterior, or 1
 /// @source Neal 2011; Betancourt 2017

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Hamiltonian Monte Carlo with trajectories of one length: `hmc`.
 /// @source Duane et al. 1987; Neal 2011
 #pragma once

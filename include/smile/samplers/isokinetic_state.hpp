@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Position, velocity and gradients of a microcanonical chain, moved by the updates of spec 1.3–1.7.
 ///
 /// The one decision a reader would not guess: updates of the velocity are deferred. A momentum update needs

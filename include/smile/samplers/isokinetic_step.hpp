@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One step of the isokinetic dynamics: a splitting of momentum and position updates with gradients of one
 /// batch (spec 1.5), wrapped in partial refreshments of the velocity where there is explicit noise (1.6). The
 /// microcanonical samplers and mclmc take it; what refuses a finite step, and what sizes it, is theirs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Stochastic-gradient Langevin dynamics: sgld, csgld (the same with a cyclic schedule) and psgld.
 /// @source Welling & Teh 2011; Zhang et al. 2020; Li et al. 2016; spec 1.9
 #pragma once

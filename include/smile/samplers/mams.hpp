@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Metropolis-adjusted microcanonical sampling: `mams`.
 /// @source Robnik, Cohn-Gordon, Seljak 2025, "Metropolis adjusted microcanonical Hamiltonian Monte Carlo"
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Microcanonical Langevin Monte Carlo with full-batch gradients, tuned as in MILE: `mclmc`.
 /// @source Robnik & Seljak 2024; Sommer et al. 2025 (MILE); spec 1.6, 1.9, 1.10
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The paper's samplers: smile-naive, psmile-naive, smile, psmile; and psmile-auto, smile-auto (ours). One
 /// algorithm: a splitting step of the isokinetic dynamics with mini-batch gradients (spec 1.5), with or
 /// without the gradient-noise preconditioner (1.7), the guardrail and tuner of the energy error (1.8), or the

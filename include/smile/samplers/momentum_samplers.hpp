@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Stochastic-gradient samplers with a momentum and scalar coefficients: sghmc and sgnht.
 /// @source Chen, Fox & Guestrin 2014, eq. 15; Ding et al. 2014; spec 1.9
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The no-U-turn sampler: `nuts`.
 /// @source Hoffman & Gelman 2014; Betancourt 2017, appendix A: multinomial draws along the trajectory, biased
 /// towards its newer half, and the criterion of the momenta's sum, looked at across joints too (as Stan does)

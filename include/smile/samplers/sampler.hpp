@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What the runner of an ensemble sees of any sampler.
 #pragma once
 

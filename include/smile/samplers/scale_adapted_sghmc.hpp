@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Scale-adapted stochastic-gradient HMC: adasghmc and rmsprop-sghmc.
 /// @source Springenberg et al. 2016; spec 1.9
 #pragma once

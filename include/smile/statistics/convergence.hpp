@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Convergence diagnostics of draws [chains, draws]: R̂ and effective sample sizes. Values agree with ArviZ
 /// 0.17 where the draws are as usual.
 /// @source Vehtari, Gelman, Simpson, Carpenter & Bürkner 2021; Geyer 1992 (truncation); spec 3.2

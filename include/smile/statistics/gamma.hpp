@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The Gamma distribution as the energy-error tuner uses it: moment fit, distribution function, quantiles.
 /// Nothing here throws on numbers; a NaN argument gives NaN.
 #pragma once

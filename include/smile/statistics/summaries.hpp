@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sums, moments and quantiles which several rooms need.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Densities with known moments, and the gradient noise injected into them: the analytical benchmark.
 /// Values and gradients are in analytical_target.hpp.
 /// @source the paper, Tables 1 and 5; spec 1.11

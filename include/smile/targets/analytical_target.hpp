@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Value and gradient of the analytical densities with injected noise. One text serves a single chain
 /// (HostVector) and bundles of chains in the lanes of SIMD registers, whose entries hold a number of every
 /// chain.

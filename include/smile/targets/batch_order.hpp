@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Which rows belong to mini-batch number t: a function of (seed, chain, t) alone (spec 1.1, 5.3).
 #pragma once
 

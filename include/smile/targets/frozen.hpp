@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Parameters that stay as they are while the others are sampled (`params_frozen`).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Tasks, and the interface between a model with data and the posterior over its parameters.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How a flat parameter vector is made of named tensors.
 #pragma once
 

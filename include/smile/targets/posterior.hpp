@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The posterior of a model given data, seen through one mini-batch a step (spec 1.1):
 ///     L(θ; 𝓑_t) = log p(θ) + (N/B_t) Σ_{i∈𝓑_t} log p(y_i | x_i, θ)
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Prior densities over a network's parameters (spec 2.2). Every prior is a product of one-dimensional
 /// densities, one family with its constants a section of the flat vector.
 #pragma once

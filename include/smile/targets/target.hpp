@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a sampler asks of the world: a log-density with its gradient, and normals.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Log-likelihood of one observation given a network's outputs, in double: the plain forms, which the engines
 /// are tested against and which code off the hot path uses directly.
 /// @source spec 2.1

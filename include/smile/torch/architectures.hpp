@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The networks of the experiments as LibTorch modules.
 ///
 /// Weights are named as they are registered ("conv1.weight", "block0.attention.query.weight"); dense weights

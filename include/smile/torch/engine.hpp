@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// smile::torch as the engine of networks that the core has none for. Includes nothing of LibTorch.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A LibTorch network whose parameters and gradients are views into flat buffers: nothing is copied between
 /// module and sampler (spec 2.3).
 #pragma once

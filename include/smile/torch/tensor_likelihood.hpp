@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The likelihood of a module over tensors: with it any torch::nn::Module and any data become a target of the
 /// samplers (examples/03_torch_module.cpp).
 #pragma once

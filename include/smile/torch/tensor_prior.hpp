@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Prior densities on tensors (spec 2.2); the constants are those of a Prior.
 #pragma once
 

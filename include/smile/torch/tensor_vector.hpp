@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A flat vector on any device of LibTorch, and the fused passes on it. The samplers are templates over the
 /// vector: a chain on a GPU is the same text as a chain on the host.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The paper's recipe for the step size: short chains over a coarse grid around the optimiser's last learning
 /// rate, judged by stability and validation LPPD.
 /// @source Sommer et al. 2026, appendix E.7; successive halving: Jamieson & Talwalkar 2016

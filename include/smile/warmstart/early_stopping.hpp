@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// When a member of the ensemble has been trained enough.
 /// @source spec 2.5
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Learning rates by number of the update.
 /// @source spec 2.5; the definitions are those of optax's constant_schedule, linear_schedule and
 ///         warmup_cosine_decay_schedule

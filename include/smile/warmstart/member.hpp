@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Trains one member of the deep ensemble that the chains start from.
 ///
 /// A member is a function of (spec, data, options, member): it owns its random streams and knows nothing of

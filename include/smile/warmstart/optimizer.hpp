@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// First-order optimisers over a flat parameter vector.
 /// @source Sutskever et al. 2013 (momentum); Kingma & Ba 2015 (Adam); Loshchilov & Hutter 2019 (AdamW);
 /// spec 2.5

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Copies of a network with its hidden units in another order: other points of the parameter space, the same
 /// function (`permutation_warmstart`).
 /// @source spec 2.5

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs one bundle of chains. Included by a source file for each instruction set, which names the set in
 // HWY_BASELINE_TARGETS: what stands between HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE, the text of the
 // samplers above all, is compiled for it. What has nothing to do with bundles is included before, so that it

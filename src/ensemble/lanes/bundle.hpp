@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One bundle of chains, compiled for every instruction set (bundle_*.cpp).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bundle of chains for one instruction set.
 #if defined(__x86_64__)
 #define HWY_BASELINE_TARGETS HWY_AVX3

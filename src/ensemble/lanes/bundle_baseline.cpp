@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bundle of chains for what every machine of the architecture has.
 #include "ensemble/lanes/bundle-inl.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sampler over an analytical density, and the moments of θ² that its steps leave. One text for a HostVector
 // and for bundles. The including file has to have included the vector type first.
 #pragma once

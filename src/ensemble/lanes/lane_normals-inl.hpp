@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The random numbers of a bundle: those of each chain are functions of (seed, chain, purpose, step) alone, so
 // they do not depend on the bundle or lane in which a chain runs. Four normals come from one Philox block by
 // Box–Muller in single precision, as in fill_normals for float, but in the order of the blocks.

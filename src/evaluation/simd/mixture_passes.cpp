@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sums for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "evaluation/simd/mixture_passes.cpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A number of every chain of a bundle, one chain a lane; several SIMD registers side by side. Included once
 // in a source file that is compiled for one instruction set (ensemble/lanes).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A flat vector of every chain of a bundle: entry i holds number i of all chains. The passes of a bundle are
 // the plain loops of kernels/reference/passes.hpp over such entries.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Plain forms of the passes of smile/kernels/passes.hpp: loops that a reviewer can read against the
 /// specification. Always built; the tests compare the fast forms with them. Same contracts, same names.
 ///

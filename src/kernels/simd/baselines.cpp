@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The updates of the stochastic-gradient baselines (spec 1.9) for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/baselines.cpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce_closing for every instruction set.
 //
 // The relative floor f² = r²·mean(s'²) is known only at the end of the sweep. But s'² ≥ (1−α) s², so f² is at

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the vector passes share. Included once for every instruction set, hence the guard that flips.
 //
 // All loops run over whole registers: a HostVector is padded with zeros to a multiple of 64 elements, which

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How the end of a group's source file looks: its passes in a table for each element type, compiled for
 /// every instruction set, and the getter that chooses among them at run time.
 #pragma once

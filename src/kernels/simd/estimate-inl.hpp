@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The moving estimates of spec 1.7 for one register of elements.
 #if defined(SMILE_KERNELS_SIMD_ESTIMATE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SMILE_KERNELS_SIMD_ESTIMATE_INL

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce, kick, drift and kick_drift for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/momentum.cpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // absorb, normalise and close_and_open for every instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/preconditioner.cpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The vector forms of the passes, one table of functions for each group and element type. A source file
 /// beside this one holds a group, compiled once for every instruction set; the table getters choose at run
 /// time.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Activations on vectors of pre-activations. Each is a class with
 ///     value(a, derivative)          h = f(a); also f′(a) where kKeepsDerivative
 ///     delta(h, derivative, g)       g·f′(a), from h alone unless kKeepsDerivative

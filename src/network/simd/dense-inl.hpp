@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The three products of a dense layer on a tile of rows, a block of units at a time.
 ///
 /// A lane is a row: units lie one after the other, each with its rows contiguous (kTileStride apart), and a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// From the network's outputs on a tile to the log-likelihood and its derivatives with respect to the
 /// outputs, which overwrite them. Rows from `rows` on are fillers: they score nothing and get derivative 0.
 /// @source spec 2.1; plain form: smile/targets/task_likelihood.hpp

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The few vector helpers that the network's kernels share. Included once per instruction set.
 #if defined(SMILE_NETWORK_SIMD_VECTOR_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef SMILE_NETWORK_SIMD_VECTOR_INL_HPP

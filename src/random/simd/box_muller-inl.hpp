@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Box–Muller in single precision for a register of words.
 #if defined(SMILE_RANDOM_SIMD_BOX_MULLER_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SMILE_RANDOM_SIMD_BOX_MULLER_INL

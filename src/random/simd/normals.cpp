@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fill_normals for every instruction set. The order of elements is that of random/reference.hpp.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "random/simd/normals.cpp"

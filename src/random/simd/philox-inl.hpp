@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Philox4x32-10 for a register of counters. Included once for every instruction set, hence the guard that
 // flips.
 #if defined(SMILE_RANDOM_SIMD_PHILOX_INL) == defined(HWY_TARGET_TOGGLE)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Every piece of advice that a message gives is followed, and the complaint must be gone: the run is checked
 /// without a word, or with another one.
 #include <gtest/gtest.h>

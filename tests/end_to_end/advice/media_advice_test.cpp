@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Advice about images, NumPy files and benchmarks is followed, too: the complaint must be gone, or a later
 /// one come.
 #include <gtest/gtest.h>

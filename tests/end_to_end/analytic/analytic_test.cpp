@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `smile analytic` as a user meets it: files, threads, an interrupt, wrong input.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The program as a user meets it: exit status, stdout, and errors of one line on stderr.
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Reads what `smile export` wrote with readers of its own (Python's standard library; ArviZ and PyTorch where they are
 installed) and compares it with the run's files.   check_export.py RUN FORMAT PATH [--per-draw] [--every N]
 Prints a line that says what was compared; any difference is an AssertionError."""

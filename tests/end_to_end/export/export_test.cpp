@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// `smile export`: every format read back by other programs, and memory that does not grow with the draws.
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Runs every command of docs/guide: the ```sh blocks of a page in order, in a folder of their own that has
 /// the repository's data and configurations. The ```python and ```r blocks follow where their packages are
 /// installed; elsewhere the files that they read have to be there.

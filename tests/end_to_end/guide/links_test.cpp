@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Links of the documents lead to files that are there, and to what they say.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// `smile init`: what it writes passes the check without a warning and runs as it is; what it assumes is
 /// told.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Debian's Chromium, without a window, as a judge of pages.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// `smile diagnose` on runs that went well, and on one where all chains went wrong together.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// status, snapshots and progress of runs that go on, and diagnose.
 #include <gtest/gtest.h>
 #include <pty.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Whether the draws are those of the posterior: the temperature of layers and directions without data, on a
 /// linear model whose σ version 0.1's default overheats, and on the same with today's.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The report in a browser, and its numbers against independent ones.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Runs that many processes do, and what must be the same in all of them.
 #pragma once
 

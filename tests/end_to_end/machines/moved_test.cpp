@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Run folders that travel: what reads a run finds its data after a move, or says in one line what it needs.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run in many processes: whoever does its chains, it is the same run.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Starts a Slurm cluster of one node, submits the job array that `smile slurm` prints, kills one task and preempts
 # another, lets them be queued again, and compares the merged run with that of one process.
 # usage: slurm_cluster.sh SMILE DATA   (as root; ends with 77 where Slurm or root is lacking)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A search whose runs many processes share, and the job script.
 #include <memory>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory and disk: what cannot fit is refused before anything is written, memory does not grow with the
 // number of draws, and draws of half precision are evaluated as others are.
 #include <gtest/gtest.h>

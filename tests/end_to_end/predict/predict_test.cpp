@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// `smile predict` against an independent computation from the stored draws, in its formats, and on files
 /// larger than memory.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Small data sets written as the files a user has.
 #pragma once
 

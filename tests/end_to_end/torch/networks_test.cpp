@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images and text from files to metrics with LibTorch networks.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// `smile tune`: the table, the choice, what is refused. How near the choice comes to the best of a fine grid
 /// is measured by scripts/tune_study.py (docs/results/tune.md).
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wrong configurations of `smile analytic`: one line, with the place, the value and the mend.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One bad file for each message. Its first line says what the reader must answer (after the file's name),
 /// and
 /// `# replace:` which text of the file the alternatives in the answer stand for: each of them must be

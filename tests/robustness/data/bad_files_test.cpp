@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that are missing, damaged, or not what they claim to be, and disks that are full.
 #include <gtest/gtest.h>
 #include <sys/resource.h>

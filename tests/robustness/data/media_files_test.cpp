@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Images and texts that are missing, cut short, damaged, or not what they claim to be.
 #include <gtest/gtest.h>
 

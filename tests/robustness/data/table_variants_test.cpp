@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables as people have them: each is read as it is meant, or refused in a line that names it, both in
 // training and when the same file is predicted.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Wrong input and hostile surroundings, through the program: one line with place and mend, the right exit
 /// status, nothing lost.
 #include <gtest/gtest.h>

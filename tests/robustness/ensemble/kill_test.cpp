@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The runner against kill -9, full disks and foreign hands.
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One check of a run folder before any command touches it: all commands that take a run refuse the same
 /// folders in the same words, and leave every byte of them as it was.
 #include <gtest/gtest.h>

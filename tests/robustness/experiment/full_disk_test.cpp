@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A run on a disk that is full says so afterwards.
 #include <gtest/gtest.h>
 #include <sys/mount.h>

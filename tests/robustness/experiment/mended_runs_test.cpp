@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Runs of another version, under odd names, or with more chains than files may be open.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Commands that read a run refuse what is not one, is of another version, is incomplete, or is being
 /// written, and say what can be done.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Every command with one call to the operating system failing: a full disk, a broken one, a limit, a signal,
 /// half a write. For each: no crash, no hanging; one line and the right status, or the work done as if
 /// nothing had been; nothing wrong under a right name; and the way on leads to the same bytes.

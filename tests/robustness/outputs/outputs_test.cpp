@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Outputs never destroy what they should not: a run's files, data, links, devices; and what cannot be written
 // is told.
 #include <gtest/gtest.h>

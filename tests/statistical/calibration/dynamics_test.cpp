@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults in the dynamics that small biases hide behind, on a Gaussian of six dimensions: a plain isokinetic
 // chain written here passes as it should be, and is rejected with each fault; the program's sampler passes
 // the same check. And the law of noise of low rank: how hot noisy directions are.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Geweke's joint test of the full-batch samplers on a two-layer network: parameters and data are drawn in
 // turn, data given parameters and a chain's move given data, and the parameters must keep the law of the
 // prior.

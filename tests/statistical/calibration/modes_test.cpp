@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choices of the default sampler are options of the others, and hold there, too: a fixed step, other
 // integrators, explicit noise with a length. And the guardrail refuses what it says: a share κ of the steps.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The default sampler samples the posterior: simulation-based calibration with its own batches, moments of
 // linear models, directions that only the prior knows. Thresholds are those of the project's goals; 100
 // replications give a rank variance a standard error of 0.09, so that a right sampler misses [0.75, 1.3] in a

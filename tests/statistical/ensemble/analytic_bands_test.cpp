@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // b² of every sampler on every density at a stated step size lies in the band that its Monte-Carlo error
 // allows, and the preconditioner does what the paper says. Seeds are fixed: these tests fail by chance only
 // where the random numbers change, each then with a probability of about 1e-5.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chains in lanes: the same law as one by one, no dependence on neighbours, threads or instruction set, and
 // the bias of each sampler at a stated step size.
 #include <gtest/gtest.h>

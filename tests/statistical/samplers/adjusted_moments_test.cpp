@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // hmc, nuts and mams, warmed up as a user's are, on densities whose moments are known; and the acceptance
 // they were told to hold.
 #include <gtest/gtest.h>

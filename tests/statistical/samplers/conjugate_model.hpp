@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A model whose posterior is known: y_i ~ N(θ, I) with a normal prior; and faults to plant into it.
 #pragma once
 

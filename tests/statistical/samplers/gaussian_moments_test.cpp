@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every sampler on a Gaussian with gradient noise, against the exact stationary moments of its recursion, or
 // of its continuous dynamics where the step is so small that the difference doesn't count.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The energy variance that MILE's tuner comes to: per dimension, or of the whole.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Compares the moments of a chain with known ones, in units of their Monte-Carlo error.
 #pragma once
 

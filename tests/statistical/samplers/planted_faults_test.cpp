@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The moment check passes with the mini-batch posterior as it is, and rejects every planted fault.
 #include <gtest/gtest.h>
 

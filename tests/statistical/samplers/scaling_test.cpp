@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Priors, mini-batches and noise carry the right factors: the prior under a flat likelihood, the average of
 // an epoch, the posterior's variance against the step size.
 #include <gtest/gtest.h>

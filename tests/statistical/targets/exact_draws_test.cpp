@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Seeds are fixed: a test fails by chance only where the random numbers change. Exact draws reproduce the
 // moments of the analytical densities, and noise has mean 0 and variance 1, within their standard errors.
 #include <gtest/gtest.h>

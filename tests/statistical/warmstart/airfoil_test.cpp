@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A deep ensemble on a real data set: every member, whatever its seed, learns it.
 #include <gtest/gtest.h>
 

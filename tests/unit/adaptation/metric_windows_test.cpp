@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The windows of a warm-up, the variances that they leave, and the step size that holds an acceptance.
 #include "smile/adaptation/metric_windows.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays preconditioner: the moving estimates over lists of gradients, the normalisation for given s, the
 // floor of s.
 #include <gtest/gtest.h>

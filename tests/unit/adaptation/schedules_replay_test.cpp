@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays schedules: step size and exploration flag of every step, and the steps whose draw is stored.
 #include <gtest/gtest.h>
 

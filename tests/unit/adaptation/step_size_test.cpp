@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules for the step size as values: what they say, when they freeze, and that a restored one goes on.
 #include "smile/adaptation/step_size.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays tuner: step size, moments and decisions of the energy-error tuner for lists of energy errors.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ledger gives back what was put in, and nothing else.
 #include "benchmark/analytic_ledger.hpp"
 

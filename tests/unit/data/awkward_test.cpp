@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each file of tests/data/awkward behaves as its description says.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables over a caller's arrays: the same data set as from a file, without copies.
 #include "smile/data/memory_table.hpp"
 

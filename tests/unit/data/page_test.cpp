@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rules of tables as docs/data.md states them: each example gives what the page says.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The momentum update as mathematics: a flow, reversible, of unit norm, exact in its energy; at parameters
 // that are not those of the vectors.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays momentum_scalars, momentum_update and refreshment: the update from scalars alone, whole vectors
 // through the passes, composition and inverse, a long vector given by a formula, partial refreshment.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A chain in memory, and the one rule by which chains fail.
 #include "smile/ensemble/chain.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A noisy Gaussian and chains over it, for tests of the runner.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The configurations of the paper's experiments: all of them parse, every search with its base; the table of
 // the authors' settings holds against the files; and the page of the paper names files that are there.
 #include <gtest/gtest.h>

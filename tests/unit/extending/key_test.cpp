@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A key of a new enumeration: what the page promises of one member, one Named and one row.
 #include <gtest/gtest.h>
 

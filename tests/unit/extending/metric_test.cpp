@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The metric that CONTRIBUTING adds, from its function and its row: in the tables and files of a run.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model and a prior of one row each: known by name everywhere, and run.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sampler that CONTRIBUTING adds, from its header and its row: known by name everywhere, and right.
 #include <gtest/gtest.h>
 

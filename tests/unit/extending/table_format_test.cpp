@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table format that CONTRIBUTING adds, from its row: a run on such a file.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every vector form against the plain form, for every instruction set of the machine, at all lengths around
 // the boundaries of registers and blocks.
 #include "smile/kernels/passes.hpp"

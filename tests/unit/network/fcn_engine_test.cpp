@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fast single-precision engine against the plain double form: every row count, awkward widths, every
 // activation and task, each instruction set; and what must never happen at its edges.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Random networks and data for the tests of the engines.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layout, checks, initialisation and the derivative itself.
 #include "smile/network/fcn.hpp"
 

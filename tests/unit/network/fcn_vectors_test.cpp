@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replay of fcn.json: outputs, log-likelihood, gradient and log-density of small networks, in both precisions
 // and in both forms of a batch.
 #include <gtest/gtest.h>

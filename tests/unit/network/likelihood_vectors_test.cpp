@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replay of likelihoods.json: through the plain functions in double, and through the engines. A network of
 // one layer with weight I and bias 0 puts out its inputs, and its bias gradient on a batch of one row is the
 // derivative with respect to the outputs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fill_normals: the same numbers for every instruction set and length, and the distribution they should have.
 #include <gtest/gtest.h>
 

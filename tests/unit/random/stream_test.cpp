@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Known answers, ranges and distributions of the counter-based streams.
 #include "smile/random/stream.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Figures that stand alone hold what they are given, and only that.
 #include "report/figure.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A room includes only rooms above it, in the order that CONTRIBUTING.md states; its exceptions are stated
 // there, too.
 #include <gtest/gtest.h>

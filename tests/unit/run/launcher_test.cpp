@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who of how many a process is, as launchers say it in the environment.
 #include "smile/run/launcher.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks that are files: one holder, whoever asks; what the dead leave is taken over by one, and not too
 // early.
 #include <gtest/gtest.h>

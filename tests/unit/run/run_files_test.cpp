@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The JSON files of a run come back as they were written, and their names and order do not change.
 #include <gtest/gtest.h>
 

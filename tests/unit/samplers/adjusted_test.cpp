@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What hmc, nuts and mams do at the borders: trajectories' lengths, divergences, densities that end.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays default_sampler: the reference scale `half` of the preconditioner and the strength of the noise
 // that is tied to the turning angle. And what an isokinetic sampler does with them: noise once a step, an ŝ
 // that freezes.

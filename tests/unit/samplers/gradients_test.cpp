@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many gradients a step takes: what a sampler's definition says, what its reports say, and what the
 // target is asked for.
 #include <gtest/gtest.h>

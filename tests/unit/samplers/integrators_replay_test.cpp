@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays integrators: one step of each splitting from a given state, its energy error against the step size,
 // and the coefficients.
 #include <gtest/gtest.h>

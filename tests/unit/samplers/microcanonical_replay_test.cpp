@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays the runs of the four microcanonical samplers step by step: microcanonical_naive, _tuned, _resets
 // and compat_authors, in double and single precision.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays mile: the recursion of the full-batch tuner, its desired variance, weighted moments and phases,
 // runs of mclmc with partial refreshment and refused steps, whole warm-ups.
 #include <gtest/gtest.h>

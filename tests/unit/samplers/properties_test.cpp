@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Properties of the microcanonical samplers that hold at any parameters: reversal, order of convergence, unit
 // norm, merged sweeps, the turning-angle rule.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numerical trouble inside a chain: densities that are not finite everywhere, and what must never be stored.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sampler saved at any step boundary and restored goes on bit for bit, whether the restored one had been
 // started or not.
 #include <gtest/gtest.h>

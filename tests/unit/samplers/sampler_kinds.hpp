@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Every sampler with settings that exercise its state, for tests that hold for all of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays sg_samplers: the stochastic-gradient baselines with given gradient noise and normals.
 #include <gtest/gtest.h>
 

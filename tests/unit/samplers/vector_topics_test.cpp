@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every file of test vectors is replayed by some test: a file nobody knows fails here.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replays analytical.json: densities, gradients, moments, injected noise and the bias measure.
 #include <gtest/gtest.h>
 

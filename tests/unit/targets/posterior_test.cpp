@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The mini-batch posterior over a linear model with Gaussian noise, whose posterior is known.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Laws that every prior obeys, and the errors of the factory.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replay of priors.json: log-density, gradient, and the moments of the sampler.
 #include <gtest/gtest.h>
 

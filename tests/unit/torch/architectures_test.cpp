@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The architectures: exact numbers of parameters, gradients against finite differences, what a layer is
 // defined as, and what must not depend on what.
 #include <gtest/gtest.h>

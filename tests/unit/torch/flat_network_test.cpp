@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A module bound to flat vectors: views without copies, frozen parameters, agreement with the native engine,
 // refusal of what depends on the batch.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Small versions of every architecture and checks that they share.
 #pragma once
 

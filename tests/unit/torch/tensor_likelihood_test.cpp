@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The likelihood of a module over tensors of one's own.
 #include "smile/torch/tensor_likelihood.hpp"
 

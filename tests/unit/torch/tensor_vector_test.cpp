@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The passes and the samplers on tensors against those on host vectors, on every device there is.
 #include "smile/torch/tensor_vector.hpp"
 //

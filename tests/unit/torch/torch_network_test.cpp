@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A LibTorch network over a data set: likelihoods with frozen parameters, memory of a gradient.
 #include "torch/torch_network.hpp"
 

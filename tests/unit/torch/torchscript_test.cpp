@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TorchScript files whose parameters are tied, and networks that end in a softmax.
 #include <gtest/gtest.h>
 #include <torch/script.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Members trained on small problems whose answer is known, and what happens when training goes wrong.
 #include "smile/warmstart/member.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Updates against values that follow from the definitions by hand.
 #include "smile/warmstart/optimizer.hpp"
 
