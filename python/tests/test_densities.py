@@ -163,7 +163,7 @@ def test_densities_that_are_not_finite_are_counted():
         (gaussian, {"start": np.zeros((0, 3))}, "start"),
         (gaussian, {"start": [np.nan, 0, 0]}, "not finite"),
         (gaussian, {"start": None}, "where the chains begin"),
-        (gaussian, {"sampler": "hmc"}, "sampler"),
+        (gaussian, {"sampler": "sgdmom"}, "sampler"),
         (gaussian, {"prior": "StandardNormal"}, "leave prior out"),
         (gaussian, {"batches": (10, 0)}, "batches"),
         (gaussian, {"n_samples": 0}, "n_samples"),
@@ -275,3 +275,16 @@ def test_a_module_of_pytorch():
     expected.backward()
     assert value == pytest.approx(float(expected.detach()), rel=1e-5)
     np.testing.assert_allclose(gradient, theta.grad.numpy(), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("sampler", ["hmc", "nuts", "mams"])
+def test_samplers_with_an_acceptance_test_find_the_moments(sampler):
+    def density(theta):
+        return -0.5 * float(theta @ theta), -theta
+
+    # Means and variances of 4,000 draws with an effective size of 400 at least: four standard errors are 0.2 and 0.3.
+    result = sample(density, np.zeros(5), sampler=sampler, n_chains=4, warmup_steps=300, n_samples=1000, random_state=1)
+    draws = result.draws.reshape(-1, 5)
+    assert np.abs(draws.mean(axis=0)).max() < 0.2
+    assert np.abs(draws.var(axis=0) - 1).max() < 0.3
+    assert all(chain["gradients"] >= 1000 and chain["warmup_gradients"] >= 300 for chain in result.chains)

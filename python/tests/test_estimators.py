@@ -203,7 +203,7 @@ def test_options_reach_the_sampler_and_wrong_ones_are_refused(table):
     config = open(f"{model.run_dir_}/config.yaml").read()
     assert "sghmc" in config and "batch_size: 32" in config
     for options, message in [
-        ({"sampler": "nuts"}, "sampler.*nuts"),
+        ({"sampler": "sgdmom"}, "sampler.*sgdmom"),
         ({"sampler_options": {"stepsize": 1}}, r"sampler_options\['stepsize'\].*step_size"),
         ({"n_chains": 0}, "n_chains"),
         ({"hidden": [0]}, "hidden"),

@@ -12,13 +12,15 @@
 namespace smile::experiment {
 namespace {
 
+constexpr std::size_t kMostRows = 4096;  ///< of the validation rows
+
 /// Draws of one window, or members: their mixture's log-density of each row.
 struct Mixture {
   explicit Mixture(std::size_t rows) : sums(rows) {}
   void add(RowPredictive& reader, std::span<const float> outputs, std::span<const float> position,
-           const std::vector<double>& targets) {
+           const std::vector<double>& targets, std::size_t every) {
     for (std::size_t i = 0; i < sums.size(); ++i)
-      sums[i].add(reader.log_density(outputs, i, position, targets[i]));
+      sums[i].add(reader.log_density(outputs, i * every, position, targets[i * every]));
     ++count;
   }
   void add(const Mixture& other) {
@@ -68,19 +70,22 @@ std::optional<Walk> walk_of(const Experiment& e, std::span<const ChainDraws> cha
   const std::vector<HostVector<float>> members = read_members(run, e.chains(), e.member_dimension());
   RowPredictive reader(e.config.task(), e.outputs());
 
-  Mixture of_members(targets.size());
+  // Evenly: the memory of many windows does not grow with the rows.
+  const std::size_t every_row = (targets.size() + kMostRows - 1) / kMostRows,
+                    rows = (targets.size() - 1) / every_row + 1;
+  Mixture of_members(rows);
   const auto predictor = e.network->predictor();
   std::vector<float> outputs(targets.size() * e.outputs());
   for (const ChainDraws& chain : chains) {
     predictor->predict(Part::valid, members[chain.chain], outputs);
-    of_members.add(reader, outputs, members[chain.chain].span(), targets);
+    of_members.add(reader, outputs, members[chain.chain].span(), targets, every_row);
   }
   walk.members_lppd = of_members.mean();
 
   const std::size_t every = std::max<std::size_t>(1, draws / most), looked_at = (draws + every - 1) / every;
   const auto window_of = [&](std::size_t i) { return i * kWalkWindows / looked_at; };
   const CompleteDraw complete = complete_draws(e, *e.network, run);
-  std::vector<OfChain> of_chains(chains.size(), OfChain(targets.size()));
+  std::vector<OfChain> of_chains(chains.size(), OfChain(rows));
   ensemble::parallel_for(chains.size(), threads, [&](std::size_t c) {
     const auto network = e.network->predictor();
     const auto start = members[chains[c].chain].span();
@@ -92,7 +97,7 @@ std::optional<Walk> walk_of(const Experiment& e, std::span<const ChainDraws> cha
       if (complete) complete(chains[c].chain, position);
       network->predict(Part::valid, position, predicted);
       OfChain& sums = of_chains[c];
-      sums.windows[window_of(i)].add(read, predicted, position.span(), targets);
+      sums.windows[window_of(i)].add(read, predicted, position.span(), targets, every_row);
       double distance2 = 0, norm2 = 0;
       for (std::size_t j = 0; j < position.size(); ++j) {
         const double off = double(position[j]) - double(start[j]);
@@ -111,7 +116,7 @@ std::optional<Walk> walk_of(const Experiment& e, std::span<const ChainDraws> cha
     window.last_draw = std::min(draws, (i + 1) * every) - 1;
   }
   for (std::size_t w = 0; w < kWalkWindows; ++w) {
-    Mixture all(targets.size());
+    Mixture all(rows);
     for (const OfChain& chain : of_chains) {
       all.add(chain.windows[w]);
       walk.windows[w].distance += chain.distance[w], walk.windows[w].norm2_per_dim += chain.norm2[w];

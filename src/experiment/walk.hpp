@@ -16,7 +16,8 @@ namespace smile::experiment {
 
 struct WalkWindow {
   std::size_t first_draw = 0, last_draw = 0;  ///< of each chain, from 0, inclusive
-  double validation_lppd = 0;                 ///< of the window's draws of all chains, as one mixture
+  double validation_lppd =
+      0;  ///< of the window's draws of all chains, as one mixture, over some 4,000 validation rows
   /// LPPD of the window less that of the members, and its standard error over the validation rows.
   double gain = 0, gain_error = std::numeric_limits<double>::quiet_NaN();
   double distance = 0;       ///< ‖θ − θ₀‖/√d from the chain's member, mean over chains and draws
