@@ -74,16 +74,15 @@ std::string tiles(const RunFiles& run) {
   std::string lppd_than = "warm-started ensemble " + number(before);
   if (std::isfinite(before) && std::isfinite(after))
     lppd_than += fmt::format(" ({}{:.3g})", after < before ? "−" : "+", std::abs(after - before));
-  const char* error = !run.is_regression()                              ? metric::kAccuracy
-                      : std::isfinite(run.metric(metric::kRmseOwnUnit)) ? metric::kRmseOwnUnit
-                                                                        : metric::kRmse;
-  const std::string in_unit =
-      error == metric::kRmseOwnUnit
-          ? fmt::format("RMSE in the unit of {}",
-                        run.data.target_name.empty() ? "the target" : run.data.target_name)
-          : capitalised(fmt::format("{} of the sampler", error));
+  const bool in_own_unit = run.is_regression() && std::isfinite(run.metric(metric::kRmseOwnUnit));
+  const char* error = !run.is_regression() ? metric::kAccuracy
+                      : in_own_unit        ? metric::kRmseOwnUnit
+                                           : metric::kRmse;
+  const std::string unit = run.data.target_name.empty() ? "the target" : run.data.target_name;
+  const std::string of_error =
+      in_own_unit ? "RMSE in the unit of " + unit : capitalised(fmt::format("{} of the sampler", error));
   std::string out = tile("LPPD of the sampler (test rows)", number(after), lppd_than) +
-                    tile(in_unit, number(run.metric(error)),
+                    tile(of_error, number(run.metric(error)),
                          "warm-started ensemble " + number(run.metric(error, Phase::ensemble)));
   if (run.is_regression())
     out += tile("90 % intervals hold", percent(coverage_of_intervals(run, 0.9)),
