@@ -271,8 +271,7 @@ class Heart {
   std::jthread thread_;
 };
 
-/// Makes the file where there is none. @return its descriptor; -1 where it is there
-int make(const fs::path& path) {
+int open_new(const fs::path& path) {
   for (int attempt = 0; attempt < 2; ++attempt) {
     const int file = data::open_file(path, O_RDWR | O_CREAT | O_EXCL, 0644);
     if (file >= 0) return file;
@@ -282,6 +281,37 @@ int make(const fs::path& path) {
     fs::create_directories(path.parent_path(), none);
   }
   throw data::write_error(path, "cannot make the lock", errno);
+}
+
+/// A new file with this line. @return its descriptor; -1 where there is one of that name
+int write_new(const fs::path& path, const std::string& line) {
+  const int file = open_new(path);
+  if (file < 0 || ::pwrite(file, line.data(), line.size(), 0) == ssize_t(line.size())) return file;
+  const int error = errno;
+  ::close(file);
+  ::unlink(path.c_str());
+  throw data::write_error(path, "cannot write the lock", error);
+}
+
+/// Makes the lock with its maker's line in it where there is none: a second name of a file that is complete, so
+/// that a process that is killed meanwhile leaves no lock of nobody's. @return its descriptor; -1 where it is
+/// there
+int make(const fs::path& path, const LockHolder& maker) {
+  const std::string line = line_of(maker);
+  const fs::path whole = path.string() + ".tmp-" + maker.token;
+  while (true) {
+    const int file = write_new(whole, line);
+    if (file < 0) return -1;
+    const int error = ::link(whole.c_str(), path.c_str()) == 0 ? 0 : errno;
+    // A server may have made it and said so to nobody.
+    struct stat status {};
+    const bool made = error == 0 || (error == EEXIST && ::fstat(file, &status) == 0 && status.st_nlink == 2);
+    ::unlink(whole.c_str());
+    if (made) return file;
+    ::close(file);
+    if (error == EEXIST) return -1;
+    if (error != ENOENT) return write_new(path, line);  // a file system where files have one name
+  }
 }
 
 }  // namespace
@@ -319,7 +349,7 @@ std::unique_ptr<LockFile> LockFile::take(const fs::path& path, bool take_over, L
     state->self = this_process();
     if (before) state->line = before->files;
     state->line.push_back(state->file);
-    state->descriptor = make(state->file);
+    state->descriptor = make(state->file, state->self);
     if (state->descriptor < 0) {
       if (attempt > 1000)
         throw Error(path.string(), "the lock keeps changing hands", "try again", ErrorKind::run);
@@ -327,13 +357,6 @@ std::unique_ptr<LockFile> LockFile::take(const fs::path& path, bool take_over, L
     }
     {
       const std::lock_guard lock(state->mutex);
-      const std::string text = line_of(state->self);
-      if (::pwrite(state->descriptor, text.data(), text.size(), 0) != ssize_t(text.size())) {
-        const int error = errno;
-        ::close(std::exchange(state->descriptor, -1));
-        ::unlink(state->file.c_str());
-        throw data::write_error(path, "cannot write the lock", error);
-      }
       struct stat status {};
       ::fstat(state->descriptor, &status);
       // Made where the line has gone on meanwhile, or so late that the file counted as nobody's.

@@ -92,6 +92,22 @@ void remove_unfinished(const fs::path& run) {
       fs::remove(entry.path(), ignored);
 }
 
+/// Removes the locks of chains and members whose holders are gone. @return one who is not. The first rank waits
+/// for the end of a run and does nothing to it meanwhile
+std::optional<LockHolder> remove_left_locks(const fs::path& run, const LockPatience& patience) {
+  const RunPaths paths(run);
+  std::optional<LockHolder> living;
+  for (const RunLock& part : run_locks(run, patience)) {
+    if (part.part.empty()) continue;
+    const fs::path lock = paths.locks() / part.part;
+    if (part.look.state != LockState::held)
+      remove_lock(lock);
+    else if (lock != paths.first_rank_lock())
+      living = part.look.holder;
+  }
+  return living;
+}
+
 /// Makes the folder of a new run, which may hold what a process has left that was killed before it wrote
 /// config.yaml. @return what else is in it; empty where nothing is
 std::string make_folder(const fs::path& path, const Config* config) {
@@ -167,6 +183,7 @@ RunDirectory RunDirectory::open(const fs::path& path, const LockPatience& patien
 RunDirectory RunDirectory::held(const fs::path& path, std::unique_ptr<LockFile> lock) {
   RunDirectory directory(path);
   directory.lock_ = std::move(lock);
+  remove_left_locks(path, {});
   remove_unfinished(path);
   return directory;
 }
@@ -184,14 +201,7 @@ void RunDirectory::lock(const LockPatience& patience) {
   LockLook other;
   lock_ = LockFile::take(RunPaths(path_).lock(), true, &other, patience);
   if (!lock_) in_use(path_, other.holder, patience);
-  for (const RunLock& part : run_locks(path_, patience)) {
-    if (part.part.empty()) continue;
-    // The first rank waits for the end of a run, and does nothing to it meanwhile.
-    const bool waits = RunPaths(path_).locks() / part.part == RunPaths(path_).first_rank_lock();
-    if (part.look.state == LockState::held && waits) continue;
-    if (part.look.state == LockState::held) in_use(path_, part.look.holder, patience);
-    remove_lock(RunPaths(path_).locks() / part.part);
-  }
+  if (const auto holder = remove_left_locks(path_, patience)) in_use(path_, *holder, patience);
 }
 
 std::vector<RunLock> run_locks(const fs::path& run, const LockPatience& patience) {

@@ -11,6 +11,7 @@
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -159,6 +160,27 @@ TEST(LockFile, AFileWithoutANameIsHeldUntilItIsOld) {
   ASSERT_TRUE(mine);
   mine.reset();
   EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+/// A process that is killed at any moment leaves a lock that names it, so that it is known to be dead at once.
+TEST(LockFile, KilledAtAnyMomentItsMakerIsNamed) {
+  TemporaryFolder folder;
+  const fs::path path = folder / "lock";
+  std::mt19937 random(3);
+  int left = 0;
+  for (int i = 0; i < 300; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0)
+      while (true) LockFile::take(path, true);
+    std::this_thread::sleep_for(std::chrono::microseconds(500 + random() % 1000));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    const LockLook look = look_at_lock(path);
+    ASSERT_NE(look.state, LockState::held) << look.holder.name() << " in round " << i;
+    left += look.state == LockState::stale;
+    if (i % 3 == 0) remove_lock(path);
+  }
+  EXPECT_GT(left, 10);
 }
 
 /// Many that want the same lock, with dead ones in between: never two at a time.
