@@ -8,6 +8,7 @@
 #include "smile/config/sampler_factory.hpp"
 #include "smile/error.hpp"
 #include "smile/samplers/hmc.hpp"
+#include "smile/samplers/ivon.hpp"
 #include "smile/samplers/langevin.hpp"
 #include "smile/samplers/mams.hpp"
 #include "smile/samplers/mclmc.hpp"
@@ -73,6 +74,12 @@ inline AdjustedOptions adjusted_of(const SamplerConfig& config) {
   return options;
 }
 
+inline IvonSamplerOptions ivon_of(const SamplerConfig& config, std::size_t observations) {
+  IvonSamplerOptions options = with_step(config.ivon, config);
+  options.observations = double(observations);
+  return options;
+}
+
 /// @throws Error for what cannot work with this data or these vectors
 template <class Vector>
 std::unique_ptr<Sampler<Vector>> make_sampler_of(const SamplerConfig& config, const SamplingPlan& plan,
@@ -102,6 +109,12 @@ std::unique_ptr<Sampler<Vector>> make_sampler_of(const SamplerConfig& config, co
     case Dynamics::mams:
       if constexpr (kHost) return std::make_unique<MamsSampler<Vector>>(adjusted_of(config), plan);
       break;
+    case Dynamics::ivon:
+      if constexpr (kHost)
+        return std::make_unique<IvonSampler<Vector>>(ivon_of(config, observations), plan);
+      break;
+    case Dynamics::laplace:
+      break;  // of a network, not of a target: experiment/sample
     case Dynamics::own:
       if constexpr (std::is_same_v<Vector, HostVector<float>>)
         if (config.row().make) return config.row().make(config, plan, observations);

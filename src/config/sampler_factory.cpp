@@ -26,6 +26,9 @@ std::uint64_t gradients_of(const SamplerConfig& config, std::uint64_t steps) {
     return gradients_of(experiment::microcanonical_of(config, 1), steps);
   if (config.row().dynamics == Dynamics::mclmc) return gradients_of(experiment::mclmc_of(config), steps);
   if (config.row().adjusted()) return gradients_of(experiment::adjusted_of(config), steps);
+  if (config.row().dynamics == Dynamics::laplace) return 0;
+  if (config.row().dynamics == Dynamics::ivon)
+    steps = std::min(steps, std::uint64_t(config.warmup_steps) * std::uint64_t(config.n_integration_steps));
   return gradients_of(config.step, steps);
 }
 

@@ -84,10 +84,10 @@ Condition trained_along(const char* text, std::initializer_list<LearningRateKind
                    std::find(kinds.begin(), kinds.end(), member(c).learning_rate.kind) != kinds.end();
           }};
 }
-const auto kDecay = trained_by("adamw, ivon", {OptimizerKind::adamw});
+const auto kDecay = trained_by("adamw, ivon", {OptimizerKind::adamw, OptimizerKind::ivon});
 const auto kSgd = trained_by("sgd", {OptimizerKind::sgd});
 const auto kAdam = trained_by("adam, adamw", {OptimizerKind::adam, OptimizerKind::adamw});
-const auto kIvon = trained_by("ivon", {});
+const auto kIvon = trained_by("ivon", {OptimizerKind::ivon});
 const auto kConstantRate = trained_along("lr_schedule constant", {LearningRateKind::constant});
 const auto kScheduled = trained_along("lr_schedule linear, cosine_decay",
                                       {LearningRateKind::linear, LearningRateKind::cosine_decay});
@@ -95,17 +95,19 @@ const auto kLinearRate = trained_along("lr_schedule linear", {LearningRateKind::
 const auto kCosineRate = trained_along("lr_schedule cosine_decay", {LearningRateKind::cosine_decay});
 
 const auto kStochastic =
-    Condition{"all but mclmc, hmc, nuts, mams", [](const Config& c) { return sampler(c).is_stochastic(); }};
+    Condition{"all but mclmc, hmc, nuts, mams, laplace", [](const Config& c) { return sampler(c).is_stochastic(); }};
 const auto kAdjusted =
     Condition{"hmc, nuts, mams", [](const Config& c) { return sampler(c).row().adjusted(); }};
 const auto kGuardedGradients =
-    Condition{"all but hmc, nuts, mams", [](const Config& c) { return !sampler(c).row().adjusted(); }};
+    Condition{"all but hmc, nuts, mams, laplace", [](const Config& c) {
+                return !sampler(c).row().adjusted() && sampler(c).row().dynamics != Dynamics::laplace;
+              }};
 const auto kMicrocanonical =
     Condition{"smile…, psmile…", [](const Config& c) { return sampler(c).is_stochastic_microcanonical(); }};
 const auto kIsokinetic =
     Condition{"smile…, psmile…, mclmc", [](const Config& c) { return sampler(c).row().isokinetic(); }};
 const auto kStepSize = Condition{
-    "all but mclmc", [](const Config& c) {
+    "all but mclmc, laplace", [](const Config& c) {
       return sampler(c).row().adjusted() ||
              (sampler(c).is_stochastic() && !(schedules(sampler(c), sampler(c).step.warmup_schedule) &&
                                               schedules(sampler(c), sampler(c).step.sampling_schedule)));
@@ -376,13 +378,12 @@ std::vector<Key> warmstart_keys() {
       {"training.warmstart.include", SMILE_AT(training.warmstart.include),
        "train a deep ensemble first; false: chains start at draws of the prior"},
       {"training.warmstart.optimizer_config.name",
-       Member(SMILE_AT(training.warmstart.member.optimizer.kind)).and_unavailable({"ivon"}), "optimiser",
-       kTrains},
+       SMILE_AT(training.warmstart.member.optimizer.kind), "optimiser", kTrains},
       {"training.warmstart.optimizer_config.parameters.learning_rate",
        SMILE_AT(training.warmstart.member.learning_rate.learning_rate), "learning rate", kConstantRate,
        kPositive},
       {"training.warmstart.optimizer_config.parameters.weight_decay",
-       SMILE_AT(training.warmstart.member.optimizer.weight_decay), "decoupled weight decay", kDecay,
+       SMILE_AT(training.warmstart.member.optimizer.weight_decay), "decoupled weight decay; ivon: prior precision over ess", kDecay,
        kNotNegative},
       {"training.warmstart.optimizer_config.parameters.momentum",
        SMILE_AT(training.warmstart.member.optimizer.momentum), "momentum", kSgd, kFraction},
@@ -395,20 +396,20 @@ std::vector<Key> warmstart_keys() {
       {"training.warmstart.optimizer_config.parameters.eps",
        SMILE_AT(training.warmstart.member.optimizer.epsilon), "added to the root of the second moment", kAdam,
        kPositive},
-      {"training.warmstart.optimizer_config.parameters.beta1", SMILE_AT(training.warmstart.ivon.beta1),
+      {"training.warmstart.optimizer_config.parameters.beta1", SMILE_AT(training.warmstart.member.optimizer.ivon.beta1),
        "decay of the gradient", kIvon, kFraction},
-      {"training.warmstart.optimizer_config.parameters.beta2", SMILE_AT(training.warmstart.ivon.beta2),
+      {"training.warmstart.optimizer_config.parameters.beta2", SMILE_AT(training.warmstart.member.optimizer.ivon.beta2),
        "decay of the Hessian", kIvon, kFraction},
-      {"training.warmstart.optimizer_config.parameters.h0", SMILE_AT(training.warmstart.ivon.h0),
+      {"training.warmstart.optimizer_config.parameters.h0", SMILE_AT(training.warmstart.member.optimizer.ivon.hessian_start),
        "Hessian at the start", kIvon, kPositive},
-      {"training.warmstart.optimizer_config.parameters.ess", SMILE_AT(training.warmstart.ivon.ess),
-       "effective sample size", kIvon, kPositive},
+      {"training.warmstart.optimizer_config.parameters.ess", SMILE_AT(training.warmstart.member.optimizer.effective_size),
+       "effective sample size; null: the training rows", kIvon, kPositive},
       {"training.warmstart.optimizer_config.parameters.clip_radius",
-       SMILE_AT(training.warmstart.ivon.clip_radius), "bound of the update", kIvon, kPositiveOrInfinite},
+       SMILE_AT(training.warmstart.member.optimizer.ivon.clip_radius), "bound of the update", kIvon, kPositiveOrInfinite},
       {"training.warmstart.optimizer_config.parameters.rescale_lr",
-       SMILE_AT(training.warmstart.ivon.rescale_lr), "rescale the rate by h0 + weight_decay", kIvon},
+       SMILE_AT(training.warmstart.member.optimizer.ivon.rescale), "rescale the rate by h0 + weight_decay", kIvon},
       {"training.warmstart.optimizer_config.parameters.num_mc_samples",
-       SMILE_AT(training.warmstart.ivon.num_mc_samples), "draws a step", kIvon, at_least(0)},
+       SMILE_AT(training.warmstart.member.optimizer.draws), "gradients an update", kIvon, at_least(1)},
       {.path = "training.warmstart.optimizer_config.lr_schedule",
        .member = Member(SMILE_AT(training.warmstart.member.learning_rate.kind))
                      .and_unavailable({"cosine", "cosine_warmup"}),
@@ -639,7 +640,8 @@ std::vector<Key> sampler_keys() {
       {"training.sampler.step_size_init", SMILE_AT(training.sampler.mclmc.tuner.step_size_init),
        "step size at the tuner's start", kMclmc, kPositive},
       {"training.sampler.temperature", SMILE_AT(training.sampler.step.temperature),
-       "temperature T of the noise", of_sampler_key("temperature"), kNotNegative},
+       "temperature T: draws of posterior^(1/T); 0 only where noise has a temperature of its own", always,
+       kNotNegative},
       {"training.sampler.mdecay", SMILE_AT(training.sampler.sghmc.friction), "friction α",
        of_sampler_key("mdecay"), kShare},
       {.path = "training.sampler.sghmc_step",
@@ -673,6 +675,20 @@ std::vector<Key> sampler_keys() {
        "a transition takes at most 2^depth - 1 leapfrog steps",
        of_sampler_key("max_tree_depth"),
        {.low = 1, .high = 20}},
+      {"training.sampler.ivon_beta1", SMILE_AT(training.sampler.ivon.beta1), "decay β₁ of the gradient",
+       of_sampler_key("ivon_beta1"), kFraction},
+      {"training.sampler.ivon_beta2", SMILE_AT(training.sampler.ivon.beta2),
+       "decay β₂ of the Hessian; null: a tenth of the warm-up is remembered, at most 0.99999",
+       of_sampler_key("ivon_beta2"), kFraction},
+      {"training.sampler.ivon_hessian_start", SMILE_AT(training.sampler.ivon.hessian_start),
+       "Hessian h₀ of −log posterior / N at the start", of_sampler_key("ivon_hessian_start"), kPositive},
+      {"training.sampler.ivon_clip_radius", SMILE_AT(training.sampler.ivon.clip_radius),
+       "bound of an entry's update, before the rate", of_sampler_key("ivon_clip_radius"), kPositiveOrInfinite},
+      {"training.sampler.laplace_form", SMILE_AT(training.sampler.laplace.form),
+       "entries of the curvature that are kept", of_sampler_key("laplace_form")},
+      {"training.sampler.laplace_prior", SMILE_AT(training.sampler.laplace.prior),
+       "the prior's precision: as prior_config has it, or times the factor that fits best",
+       of_sampler_key("laplace_prior")},
       {"training.sampler.n_integration_steps", SMILE_AT(training.sampler.n_integration_steps),
        "steps a sample: multiplies warm-up, samples and thinning, each step with a batch of its own",
        kGuardedGradients, count_up_to(1000)},

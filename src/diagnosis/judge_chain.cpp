@@ -265,6 +265,11 @@ Verdict verdict_of(const ChainDiagnosis& d, const ChainEvidence& chain) {
 }  // namespace
 
 std::string RunEvidence::smaller_step() const {
+  if (sampler.row().dynamics == Dynamics::laplace)
+    return "the draws leave where the network is linear: read the linearised metrics, or write laplace_prior: "
+           "validation or laplace_form: last_layer";
+  if (sampler.row().dynamics == Dynamics::ivon)
+    return "lengthen warmup_steps, or lower step_size by a factor of 3";
   if (sampler.row().adjusted()) return "raise target_acceptance towards 1, which makes the steps shorter";
   return chooses_step() ? "lower turn_angle by a factor of 2" : "lower step_size by a factor of 3 to 10";
 }

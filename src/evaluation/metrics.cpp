@@ -29,6 +29,11 @@ Value lppd(Sources s) {
   return s.members ? Value(s.members->lppd_residual) : Value();
 }
 
+Value linear_lppd(Sources s) {
+  if (s.linear_regression) return s.linear_regression->lppd.lppd;
+  return s.linear_classification ? Value(s.linear_classification->lppd.lppd) : Value();
+}
+
 auto ood_auroc_of(std::vector<double> Novelty::*score) {
   return [score](Sources s) {
     // A log-density needs targets, which a set may not have.
@@ -64,6 +69,15 @@ std::vector<MetricInfo>& all_metrics() {
        }},
       {kCoverage, "", nominal, comparison, {}, &IntervalCoverage::observed},
       {"calibration error", "calibration_error", lower, comparison, regression(&R::calibration_error)},
+      {"LPPD, linearised", "", higher, sweep | comparison, linear_lppd},
+      {"calibration error, linearised", "", lower, none,
+       [](Sources s) {
+         return s.linear_regression ? Value(s.linear_regression->calibration_error) : Value();
+       }},
+      {"ECE, linearised", "", lower, none,
+       [](Sources s) {
+         return s.linear_classification ? Value(s.linear_classification->reliability.ece) : Value();
+       }},
       {"perplexity", "perplexity", lower, none, classification(&C::perplexity)},
       {metric::kAccuracy, "accuracy", higher, sweep | comparison, classification(&C::accuracy)},
       {"Brier", "brier", lower, comparison, classification(&C::brier)},

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiment/draws.hpp"
+#include "experiment/laplace_of.hpp"
 #include "experiment/log_densities.hpp"
 #include "experiment/phase_progress.hpp"
 #include "experiment/posterior_checks.hpp"
@@ -439,6 +440,30 @@ void warn_of_nonfinite(Evaluation& evaluation, const std::optional<PredictionPla
                   place->draw, chains[place->chain].chain));
 }
 
+/// The closed predictive of each chain's linearised network, as one draw of a chain.
+void evaluate_linearised(Evaluation& evaluation, std::span<const ChainDraws> chains, std::size_t threads) {
+  const Experiment& e = evaluation.e;
+  const auto members = read_members(evaluation.directory.path(), e.chains(), e.member_dimension());
+  std::vector<std::vector<float>> outputs(chains.size());
+  ensemble::parallel_for(chains.size(), std::min(threads, chains.size()), [&](std::size_t i) {
+    laplace_around(e, members[chains[i].chain]).predict(Part::test, outputs[i]);
+  });
+  const Task task = e.is_regression() ? Task::regression : e.config.task();
+  TaskAccumulator predictive(task, e.is_regression() ? 2 : e.outputs(), e.test.targets,
+                             std::vector<std::size_t>(chains.size(), 1), evaluation.regression(),
+                             evaluation.classification());
+  for (std::size_t i = 0; i < chains.size(); ++i) predictive.add(i, 0, {}, outputs[i]);
+  predictive.metrics([&](const auto& m) {
+    MetricSources sources;
+    if constexpr (requires { m.calibration_error; })
+      sources.linear_regression = &m;
+    else
+      sources.linear_classification = &m;
+    evaluation.table.set(Phase::sampling, sources);
+    write_file_atomically(evaluation.paths().linearised_metrics(), to_json(m) + "\n");
+  });
+}
+
 /// Phase `sampling`: all stored draws. @return false where it was stopped
 bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records, RunSummary& summary,
                     ChainScores& scores) {
@@ -485,6 +510,8 @@ bool evaluate_draws(Evaluation& evaluation, std::span<const ChainRecord> records
     lppd = m.lppd.chainwise;
     if constexpr (requires { m.chainwise_rmse; }) rmse = m.chainwise_rmse;
   });
+  if (e.config.training.sampler.row().dynamics == Dynamics::laplace)
+    evaluate_linearised(evaluation, chains, threads);
   if (e.out_of_distribution)
     evaluate_out_of_distribution(evaluation, *e.out_of_distribution, chains, predictive, threads);
   for (std::size_t i = 0; i < chains.size(); ++i) {

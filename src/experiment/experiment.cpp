@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "experiment/laplace_of.hpp"
 #include "experiment/network_data.hpp"
 #include "smile/config/options.hpp"
 #include "smile/ensemble/parallel.hpp"
@@ -21,6 +22,7 @@
 #include "smile/run/run_paths.hpp"
 #include "smile/targets/batch_order.hpp"
 #include "smile/targets/posterior.hpp"
+#include "smile/targets/tempered.hpp"
 
 namespace smile::experiment {
 namespace {
@@ -147,7 +149,10 @@ Experiment prepare(const Config& given, const std::shared_ptr<const Table>& tabl
   e.lengths = make_run_lengths(config.training.sampler, e.observations());
   check_lengths(e);
   // What the sampler itself refuses is to be known before anything is written.
-  make_sampler(config.training.sampler, e.lengths.plan, e.observations());
+  if (config.training.sampler.row().dynamics == Dynamics::laplace)
+    require_laplace(e);
+  else
+    make_sampler(config.training.sampler, e.lengths.plan, e.observations());
   if (config.training.warmstart.include && config.training.warmstart.warmstart_files && e.engine())
     for (const std::string& file : *config.training.warmstart.warmstart_files)
       e.engine()->read_parameters(file, *e.network);
@@ -183,8 +188,11 @@ std::unique_ptr<Target<HostVector<float>>> make_target(const Experiment& e, std:
                            ? e.network->batches(std::size_t(*sampler.batch_size), sampler.batches,
                                                 StreamKey{e.seed(), chain, Purpose::batches})
                            : BatchOrder(e.observations());
-  return std::make_unique<MinibatchPosterior<float>>(std::move(likelihood), e.prior, std::move(batches),
-                                                     sampler.likelihood_scale);
+  auto posterior = std::make_unique<MinibatchPosterior<float>>(std::move(likelihood), e.prior, std::move(batches),
+                                                               sampler.likelihood_scale);
+  const double temperature = sampler.step.temperature;
+  if (temperature == 1 || sampler.row().has_temperature()) return posterior;
+  return std::make_unique<TemperedTarget<float>>(std::move(posterior), temperature);
 }
 
 std::size_t thread_count(const Experiment& e, const RunOptions& options, std::size_t jobs) {

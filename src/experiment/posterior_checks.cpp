@@ -140,8 +140,14 @@ std::optional<PosteriorChecks> check_posterior(const Experiment& e, std::span<co
         if (plan.on_draw) plan.on_draw(done);
       });
   if (plan.stop && plan.stop->load()) return std::nullopt;
+  const double temperature = std::max(e.config.training.sampler.step.temperature, 1e-300);
   PosteriorChecks out;
   out.layers = layers_of(e.layout, sums);
+  // 1 is right at any temperature of the posterior that was sampled.
+  for (LayerTemperature& layer : out.layers) {
+    layer.value /= temperature, layer.standard_error /= temperature;
+    for (double& window : layer.windows) window /= temperature;
+  }
   const std::size_t d = e.dimension();
   double gradient2 = 0, draws = 0;
   for (const ChainSums& chain : sums) gradient2 += chain.likelihood_gradient2, draws += double(chain.draws);

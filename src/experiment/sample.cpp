@@ -2,12 +2,16 @@
 /// The sampling phase: from members to draws.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "experiment/experiment.hpp"
+#include "experiment/laplace_of.hpp"
 #include "run/provenance.hpp"
 #include "smile/ensemble/ensemble_runner.hpp"
 #include "smile/error.hpp"
+#include "smile/laplace/laplace_sampler.hpp"
+#include "smile/targets/tempered.hpp"
 
 namespace smile::experiment {
 
@@ -15,15 +19,33 @@ std::string digest_of(const Experiment& e) {
   return fmt::format("{}data checksum: {}\n", to_yaml_without_places(e.config), e.info.checksum);
 }
 
+namespace {
+
+/// ivon takes the widest Normal with mean 0 that is a factor of the prior.
+SamplerConfig with_prior(SamplerConfig sampler, const Prior& prior) {
+  if (const auto normals = prior.normals())
+    sampler.ivon.prior_precision =
+        *std::min_element(normals->precision.begin(), normals->precision.end()) / sampler.step.temperature;
+  return sampler;
+}
+
+}  // namespace
+
 ChainSetup chain_setup(const Experiment& e, std::uint32_t chain, const HostVector<float>& member) {
   ChainSetup setup;
-  if (auto on_device = e.engine() ? e.engine()->device_chain(e.config, *e.network, e.frozen.get(), member,
+  const SamplerConfig& sampler = e.config.training.sampler;
+  const bool on_host = !e.engine() || sampler.row().on_host();
+  if (auto on_device = !on_host ? e.engine()->device_chain(e.config, *e.network, e.frozen.get(), member,
                                                              e.prior, e.lengths, chain)
                                   : std::nullopt) {
     setup = std::move(*on_device);
   } else {
     setup.target = make_target(e, chain, member);
-    setup.sampler = make_sampler(e.config.training.sampler, e.lengths.plan, e.observations());
+    if (sampler.row().dynamics == Dynamics::laplace)
+      setup.sampler = std::make_unique<LaplaceSampler>([&e, member] { return laplace_around(e, member); },
+                                                       e.lengths.plan.sampling_steps);
+    else
+      setup.sampler = make_sampler(with_prior(sampler, *e.prior), e.lengths.plan, e.observations());
   }
   if (e.frozen)
     e.frozen->take(member, setup.start);

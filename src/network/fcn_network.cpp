@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "network/fcn_jacobians.hpp"
+
 namespace smile {
 namespace {
 
@@ -41,6 +43,10 @@ std::unique_ptr<Likelihood<float>> FcnNetwork::likelihood(Part part) const {
 
 std::unique_ptr<Predictor> FcnNetwork::predictor() const {
   return std::make_unique<FcnPredictor>(*this, parts_);
+}
+
+std::unique_ptr<RowJacobians> FcnNetwork::row_jacobians() const {
+  return fcn_jacobians(spec_, parts_);
 }
 
 void FcnNetwork::initialise(StreamKey key, HostVector<float>& position) const {

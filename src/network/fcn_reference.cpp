@@ -52,10 +52,7 @@ Activated activate(Activation activation, double a) {
   return {a, 1};
 }
 
-/// Values of all layers for one row; the derivative of each unit's activation beside its value.
-struct Trace {
-  std::vector<std::vector<double>> values, derivatives;
-};
+}  // namespace
 
 void forward(const FcnGeometry& net, const double* features, const double* theta, Trace& trace) {
   trace.values.resize(net.layers.size() + 1);
@@ -77,11 +74,11 @@ void forward(const FcnGeometry& net, const double* features, const double* theta
   }
 }
 
-/// Adds one row's gradient; `delta` holds ∂/∂output on entry.
 void backward(const FcnGeometry& net, const double* theta, const Trace& trace, std::vector<double> delta,
-              double* gradient) {
+              double* gradient, const LayerSink& sink) {
   for (std::size_t l = net.layers.size(); l-- > 0;) {
     const FcnGeometry::Layer& layer = net.layers[l];
+    if (sink) sink(l, delta);
     std::vector<double> below(layer.inputs, 0);
     for (std::size_t j = 0; j < layer.outputs; ++j) {
       if (net.has_bias) gradient[layer.bias + j] += delta[j];
@@ -95,8 +92,6 @@ void backward(const FcnGeometry& net, const double* theta, const Trace& trace, s
     delta = std::move(below);
   }
 }
-
-}  // namespace
 
 double log_likelihood(const FcnGeometry& net, const FcnData<double>::Storage& data,
                       std::span<const std::uint32_t> rows, const double* theta, double* gradient) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The samplers compiled once for vectors in memory.
 #include "smile/samplers/hmc.hpp"
+#include "smile/samplers/ivon.hpp"
 #include "smile/samplers/langevin.hpp"
 #include "smile/samplers/mams.hpp"
 #include "smile/samplers/mclmc.hpp"
@@ -19,7 +20,8 @@ namespace smile {
   template class ScaleAdaptedSampler<HostVector<T>>;   \
   template class HmcSampler<HostVector<T>>;            \
   template class NutsSampler<HostVector<T>>;           \
-  template class MamsSampler<HostVector<T>>;
+  template class MamsSampler<HostVector<T>>;           \
+  template class IvonSampler<HostVector<T>>;
 SMILE_INSTANTIATE(float)
 SMILE_INSTANTIATE(double)
 #undef SMILE_INSTANTIATE

@@ -76,6 +76,14 @@ FrozenParameters::FrozenParameters(const ParameterLayout& all, const std::vector
     throw Error("training.sampler.params_frozen", "no parameter is left to sample", "freeze fewer");
 }
 
+std::vector<std::uint32_t> FrozenParameters::places() const {
+  std::vector<std::uint32_t> places;
+  for (std::size_t g = 0; g < from_.size(); ++g)
+    for (std::size_t i = 0; i < moving_.groups[g].size(); ++i)
+      places.push_back(std::uint32_t(from_[g] + i));
+  return places;
+}
+
 void FrozenParameters::take(const HostVector<float>& whole, HostVector<float>& out) const {
   if (out.size() != moving_.size()) out.resize(moving_.size());
   for (std::size_t i = 0; i < from_.size(); ++i) {

@@ -266,6 +266,21 @@ double Prior::log_density_and_gradient(std::span<const double> position, double 
                        {element_means_.data(), element_log_scales_.data()});
 }
 
+std::optional<Prior::Normals> Prior::normals() const {
+  Normals out;
+  for (const PriorSection& section : sections_) {
+    if (section.family != PriorFamily::normal && section.family != PriorFamily::element_normal)
+      return std::nullopt;
+    for (std::size_t i = section.offset; i < section.offset + section.size; ++i) {
+      const bool own = section.family == PriorFamily::element_normal;
+      const double sd = own ? std::exp(element_log_scales_[i]) : section.scale;
+      out.precision.push_back(1 / (sd * sd));
+      out.mean.push_back(own ? element_means_[i] : section.loc);
+    }
+  }
+  return out;
+}
+
 void Prior::sample(StreamKey key, std::uint64_t step, std::span<float> position) const {
   check_size(position.size(), dimension());
   sample_all(sections_, {element_means_.data(), element_log_scales_.data()}, key, step, position);

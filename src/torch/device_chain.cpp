@@ -20,12 +20,13 @@ using torch::Tensor;
 class DevicePosterior final : public Target<TensorVector> {
  public:
   DevicePosterior(FlatNetwork workspace, const Batches& data, std::shared_ptr<const Prior> prior,
-                  BatchOrder batches, LikelihoodScale scale)
+                  BatchOrder batches, LikelihoodScale scale, double temperature)
       : network_(std::move(workspace)),
         data_(data),
         prior_(*prior, data_.device()),
         batches_(std::move(batches)),
-        scale_(scale) {}
+        scale_(scale),
+        inverse_temperature_(1 / temperature) {}
 
   std::size_t dimension() const override { return network_.layout().size(); }
 
@@ -38,13 +39,16 @@ class DevicePosterior final : public Target<TensorVector> {
     const double f = factor(step);
     const double value =
         value_and_gradient(network_, data_, Part::train, batches_.rows(step), position.tensor(), g);
-    return f * value + prior_.add_gradient(position.tensor(), f, g).item<double>();
+    const double sum = f * value + prior_.add_gradient(position.tensor(), f, g).item<double>();
+    if (inverse_temperature_ != 1) g.mul_(inverse_temperature_);
+    return inverse_temperature_ * sum;
   }
 
   double log_density(const TensorVector& position, std::uint64_t step) override {
     compute_on_one_thread();
     const double value = value_of(network_, data_, Part::train, batches_.rows(step), position.tensor());
-    return factor(step) * value + prior_.log_density(position.tensor()).item<double>();
+    return inverse_temperature_ *
+           (factor(step) * value + prior_.log_density(position.tensor()).item<double>());
   }
 
  private:
@@ -61,6 +65,7 @@ class DevicePosterior final : public Target<TensorVector> {
   TensorPrior prior_;
   BatchOrder batches_;
   LikelihoodScale scale_;
+  double inverse_temperature_;
 };
 
 /// Functions of (seed, chain, purpose, step). On the CPU those of the host's chains; a GPU's generator is
@@ -178,7 +183,8 @@ ChainSetup make_device_chain(const SamplerConfig& config, const TorchNetwork& ne
   const TensorVector::OnDevice scope(device);
   auto posterior =
       std::make_unique<DevicePosterior>(network.workspace(frozen, member), network.data(), std::move(prior),
-                                        std::move(batches), config.likelihood_scale);
+                                        std::move(batches), config.likelihood_scale,
+                                        config.row().has_temperature() ? 1 : config.step.temperature);
   ChainSetup setup;
   setup.target = std::make_unique<HostTarget>(posterior->dimension());
   setup.sampler =

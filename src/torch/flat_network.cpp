@@ -257,4 +257,18 @@ double FlatNetwork::add_gradient(const Tensor& inputs, const Tensor& targets, co
   return sum.item<double>();
 }
 
+Tensor FlatNetwork::outputs_and_jacobian(const Tensor& inputs, const Tensor& position, Tensor& jacobian) {
+  torch::AutoGradMode with_gradient(true);
+  Tensor gradient = torch::zeros_like(position);
+  bind(position, &gradient);
+  const Tensor outputs = module_.forward(inputs).reshape({-1});
+  for (std::int64_t c = 0; c < outputs.numel(); ++c) {
+    gradient.zero_();
+    outputs[c].backward({}, /*retain_graph=*/c + 1 < outputs.numel());
+    jacobian[c].copy_(gradient);
+  }
+  views_.clear();  // those of `gradient`, whose memory goes
+  return outputs.detach();
+}
+
 }  // namespace smile

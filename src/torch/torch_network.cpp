@@ -13,6 +13,7 @@
 #include "device_memory.hpp"
 #include "module_match.hpp"
 #include "smile/error.hpp"
+#include "smile/network/row_jacobians.hpp"
 #include "trainer.hpp"
 
 namespace smile::deep {
@@ -106,7 +107,40 @@ class TorchPredictor final : public Predictor {
   Batches batches_;
 };
 
+class TorchJacobians final : public RowJacobians {
+ public:
+  TorchJacobians(FlatNetwork network, Batches batches, std::size_t outputs)
+      : network_(std::move(network)), batches_(std::move(batches)) {
+    jacobian_ = torch::zeros({std::int64_t(outputs), std::int64_t(network_.layout().size())},
+                             torch::TensorOptions(torch::kFloat).device(batches_.device()));
+  }
+  void start(const HostVector<float>& position) override {
+    theta_ = tensor_view(position.data(), position.size()).to(batches_.device(), torch::kFloat, false, true);
+  }
+  void at(Part part, std::size_t point, std::span<double> outputs, std::span<double> jacobian) override {
+    compute_on_one_thread();
+    const auto row = std::uint32_t(point);
+    const Batch batch = batches_.of(part, std::span(&row, 1));
+    const Tensor made = network_.outputs_and_jacobian(batch.inputs, theta_, jacobian_);
+    const auto put = [](const Tensor& from, std::span<double> to) {
+      torch::from_blob(to.data(), {std::int64_t(to.size())}, torch::kDouble).copy_(from.reshape({-1}));
+    };
+    put(made, outputs);
+    put(jacobian_, jacobian);
+  }
+
+ private:
+  FlatNetwork network_;
+  Batches batches_;
+  Tensor theta_, jacobian_;
+};
+
 }  // namespace
+
+std::unique_ptr<RowJacobians> TorchNetwork::row_jacobians() const {
+  if (task_ == Task::multilabel) return nullptr;
+  return std::make_unique<TorchJacobians>(workspace(), batches_, outputs_);
+}
 
 void compute_on_one_thread() {
   thread_local bool done = false;

@@ -39,6 +39,8 @@ class TorchNetwork final : public Network {
   std::size_t workspace_bytes(std::size_t batch) const override;
   std::optional<double> free_device_bytes() const override;
   std::unique_ptr<Predictor> predictor() const override;
+  /// One backward pass for each output of each point. Null for texts.
+  std::unique_ptr<RowJacobians> row_jacobians() const override;
   BatchOrder batches(std::size_t batch_size, BatchMode mode, StreamKey key) const override {
     return batches_.order(batch_size, mode, key);
   }

@@ -25,6 +25,15 @@ bool all_finite(const Vector& x) {
   return sum == 0;
 }
 
+/// Gradient of the log-likelihood's sum → gradient of the loss' mean.
+void scale_to_loss(Vector& gradient, std::size_t points, bool has_log_sigma) {
+  // The squared error is twice the negative log-likelihood at σ = 1, but for a constant.
+  const double factor = -(has_log_sigma ? 2.0 : 1.0) / static_cast<double>(points);
+  for (float& g : gradient.span()) g *= static_cast<float>(factor);
+  // With no gradient and a value of 0, which no weight decay can shrink, log σ stays at 0.
+  if (has_log_sigma) gradient[gradient.size() - 1] = 0;
+}
+
 /// Trains with the optimisers of this room, on the network's likelihood.
 class HostTrainer final : public Trainer {
  public:
@@ -43,7 +52,7 @@ class HostTrainer final : public Trainer {
   double update(std::span<const std::uint32_t> rows, std::size_t count, std::uint64_t,
                 double learning_rate) override {
     const double value = train_->log_likelihood_and_gradient(rows, position_, gradient_);
-    scale_to_loss(count);
+    scale_to_loss(gradient_, count, has_log_sigma_);
     if (!std::isfinite(value)) return value;
     if (!all_finite(gradient_)) return std::numeric_limits<double>::quiet_NaN();
     optimizer_.update(position_, gradient_, learning_rate);
@@ -57,19 +66,66 @@ class HostTrainer final : public Trainer {
   void position(Vector& position) const override { position = position_; }
 
  private:
-  /// Gradient of the log-likelihood's sum → gradient of the loss' mean.
-  void scale_to_loss(std::size_t rows) {
-    // The squared error is twice the negative log-likelihood at σ = 1, but for a constant.
-    const double factor = -(has_log_sigma_ ? 2.0 : 1.0) / static_cast<double>(rows);
-    for (float& g : gradient_.span()) g *= static_cast<float>(factor);
-    // With no gradient and a value of 0, which no weight decay can shrink, log σ stays at 0.
-    if (has_log_sigma_) gradient_[gradient_.size() - 1] = 0;
-  }
-
   std::unique_ptr<Likelihood<float>> train_, valid_;
   bool has_log_sigma_;
   Optimizer<float> optimizer_;
   Vector position_, gradient_;
+};
+
+/// Trains with ivon: gradients at positions drawn around the mean, which is the member.
+class IvonTrainer final : public Trainer {
+ public:
+  /// @param key  of what is drawn
+  IvonTrainer(const Network& network, const OptimizerOptions& options, bool has_log_sigma, StreamKey key)
+      : train_(network.likelihood(Part::train)),
+        valid_(network.likelihood(Part::valid)),
+        options_(options.ivon_of(network.points(Part::train))),
+        draws_(std::uint64_t(options.draws)),
+        points_per_row_(network.points_per_row()),
+        has_log_sigma_(has_log_sigma),
+        key_(key),
+        position_(network.layout().size()),
+        gradient_(network.layout().size()),
+        normals_(network.layout().size()) {}
+
+  void start(const Vector& mean) override {
+    mean_ = mean;
+    ivon_ = Ivon<float>(options_, mean.size());
+  }
+
+  double update(std::span<const std::uint32_t> rows, std::size_t count, std::uint64_t number,
+                double learning_rate) override {
+    double sum = 0;
+    for (std::uint64_t draw = 0; draw < draws_; ++draw) {
+      fill_normals(key_, number * draws_ + draw, normals_.span());
+      // The squared error says nothing of log σ, which stays at 0.
+      if (has_log_sigma_) normals_[normals_.size() - 1] = 0;
+      ivon_.draw(mean_, normals_, position_);
+      const double value = train_->log_likelihood_and_gradient(rows, position_, gradient_);
+      if (!std::isfinite(value)) return value;
+      if (!all_finite(gradient_)) return std::numeric_limits<double>::quiet_NaN();
+      scale_to_loss(gradient_, count * points_per_row_, has_log_sigma_);
+      ivon_.observe(gradient_, normals_);
+      sum += value;
+    }
+    ivon_.update(mean_, learning_rate);
+    return sum / double(draws_);
+  }
+
+  double log_likelihood(Part part) override {
+    return (part == Part::train ? train_ : valid_)->log_likelihood({}, mean_);
+  }
+  bool finite() const override { return all_finite(mean_); }
+  void position(Vector& position) const override { position = mean_; }
+
+ private:
+  std::unique_ptr<Likelihood<float>> train_, valid_;
+  IvonOptions options_;
+  std::uint64_t draws_, points_per_row_;
+  bool has_log_sigma_;
+  StreamKey key_;
+  Ivon<float> ivon_;
+  Vector mean_, position_, gradient_, normals_;
 };
 
 /// One attempt at training a member.
@@ -208,6 +264,9 @@ MemberResult train_member(const Network& network, Task task, const MemberOptions
 
   const bool has_log_sigma = task == Task::mean_regression;
   auto trainer = network.trainer(options.optimizer, {options.seed, member, Purpose::augmentation});
+  if (!trainer && options.optimizer.kind == OptimizerKind::ivon)
+    trainer = std::make_unique<IvonTrainer>(network, options.optimizer, has_log_sigma,
+                                            StreamKey{options.seed, member, Purpose::perturbation});
   if (!trainer) trainer = std::make_unique<HostTrainer>(network, options.optimizer, has_log_sigma);
   MemberResult result;
   const std::string name = "member " + std::to_string(member);

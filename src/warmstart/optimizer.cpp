@@ -29,6 +29,20 @@ void OptimizerOptions::validate() const {
   check(is_fraction(b1), "b1", b1, "in [0, 1)");
   check(is_fraction(b2), "b2", b2, "in [0, 1)");
   check(epsilon > 0 && std::isfinite(epsilon), "eps", epsilon, "above 0");
+  check(is_fraction(ivon.beta1), "beta1", ivon.beta1, "in [0, 1)");
+  check(is_fraction(ivon.beta2), "beta2", ivon.beta2, "in [0, 1)");
+  check(ivon.hessian_start > 0 && std::isfinite(ivon.hessian_start), "h0", ivon.hessian_start, "above 0");
+  check(ivon.clip_radius > 0, "clip_radius", ivon.clip_radius, "above 0");
+  check(draws >= 1, "num_mc_samples", double(draws), "of at least 1");
+  const double size = effective_size.value_or(1);
+  check(size > 0 && std::isfinite(size), "ess", size, "above 0");
+}
+
+IvonOptions OptimizerOptions::ivon_of(std::size_t observations) const {
+  IvonOptions all = ivon;
+  all.weight_decay = weight_decay;
+  all.effective_size = effective_size.value_or(double(observations));
+  return all;
 }
 
 template <class T>

@@ -28,7 +28,9 @@
 #include "smile/files/draws.hpp"
 #include "smile/named.hpp"
 #include "smile/network/fcn.hpp"
+#include "smile/laplace/laplace.hpp"
 #include "smile/samplers/adjusted.hpp"
+#include "smile/samplers/ivon.hpp"
 #include "smile/samplers/langevin.hpp"
 #include "smile/samplers/mclmc.hpp"
 #include "smile/samplers/microcanonical.hpp"
@@ -97,21 +99,12 @@ struct ModelConfig {
   bool is_native() const { return row().native && engine == Engine::native; }
 };
 
-/// Keys of the authors' files for an optimiser that this build does not have.
-struct IvonConfig {
-  double beta1 = 0.9, beta2 = 0.999, h0 = 1.0, ess = 100.0,
-         clip_radius = std::numeric_limits<double>::infinity();
-  bool rescale_lr = true;
-  std::int64_t num_mc_samples = 1;
-};
-
 /// `training.warmstart:`
 struct WarmstartConfig {
   bool include = true;  ///< false: chains start from draws of the prior
   /// How a member is trained, and where its log σ starts (`training.sampler.log_sigma_init`); the seed is
   /// `rng`.
   MemberOptions member;
-  IvonConfig ivon;
   std::optional<std::string> warmstart_exp_dir;  ///< take the members of an earlier run
   /// TorchScript files whose parameters the chains start from, in turn.
   std::optional<std::vector<std::string>> warmstart_files;
@@ -179,7 +172,7 @@ struct SamplerConfig {
   double desired_energy_var = 1.0;       ///< known for the authors' files; no sampler uses it
   std::int64_t n_integration_steps = 1;  ///< multiplies warm-up, samples and thinning; not of hmc, nuts, mams
 
-  GradientStepOptions step;  ///< of every sampler: guard, step size, schedules; temperature where it has one
+  GradientStepOptions step;  ///< of every sampler: guard, step size, schedules, temperature
   /// smile…, psmile…. `tuner.reset_prob`, `tuner.adaption_prob` and `rule` are filled in by the sampler:
   /// -naive: 1 and 0, fixed; -auto: 0.999 unless given and 0, turn. The integrator is mclmc's, too; the share
   /// of noise in proportion to the turning angle follows from the batches an epoch when a chain is made.
@@ -194,6 +187,8 @@ struct SamplerConfig {
   ScaleAdaptedOptions scale_adapted;  ///< adasghmc, rmsprop-sghmc
   SgnhtOptions sgnht;
   AdjustedOptions adjusted;  ///< hmc, nuts, mams
+  IvonSamplerOptions ivon;
+  LaplaceOptions laplace;  ///< but its temperature
 
   PriorConfig prior_config;
 

@@ -31,6 +31,8 @@ enum class Dynamics {
   hmc,  ///< transitions of many gradients with an acceptance test (spec 06, 6.9)
   nuts,
   mams,
+  ivon,     ///< independent draws of a Gaussian that is fitted (spec 06, 6.9)
+  laplace,
   own,  ///< the row brings its own maker
 };
 
@@ -84,6 +86,12 @@ struct SamplerRow {
   bool adjusted() const {
     return dynamics == Dynamics::hmc || dynamics == Dynamics::nuts || dynamics == Dynamics::mams;
   }
+  /// The draws are independent ones of a Gaussian that is fitted.
+  bool fits_gaussian() const { return dynamics == Dynamics::ivon || dynamics == Dynamics::laplace; }
+  /// Its dynamics have a temperature; for others the target is tempered.
+  bool has_temperature() const { return has_key("temperature") || dynamics == Dynamics::laplace; }
+  /// Its vectors are on the host, whatever computes the gradients.
+  bool on_host() const { return adjusted() || fits_gaussian() || dynamics == Dynamics::mclmc; }
   bool is_microcanonical() const { return dynamics == Dynamics::microcanonical; }
   bool has_key(std::string_view key) const;
   /// Whether the name is this row's or one of its aliases.

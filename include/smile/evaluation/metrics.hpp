@@ -32,6 +32,9 @@ struct MetricSources {
   const ClassificationMetrics* classification = nullptr;  ///< tasks class, class_multilabel
   const DeepEnsembleRegression* members = nullptr;        ///< warm-started ensemble of mean_regr
   double target_scale = 1;                                ///< of `members`
+  /// Of the closed predictive of the linearised network (sampler laplace).
+  const RegressionMetrics* linear_regression = nullptr;
+  const ClassificationMetrics* linear_classification = nullptr;
   const Novelty *inside = nullptr, *outside = nullptr;    ///< of test rows and of the set `ood`
   const DiagnosticsSummary *parameters = nullptr, *predictions = nullptr;
 };

@@ -21,6 +21,7 @@ class FcnNetwork final : public Network {
   std::size_t rows(Part part) const override;
   std::unique_ptr<Likelihood<float>> likelihood(Part part) const override;
   std::unique_ptr<Predictor> predictor() const override;
+  std::unique_ptr<RowJacobians> row_jacobians() const override;
   void initialise(StreamKey key, HostVector<float>& position) const override;
 
  private:

@@ -21,6 +21,7 @@
 namespace smile {
 
 struct OptimizerOptions;
+class RowJacobians;
 
 /// Parts of a data set.
 enum class Part { train, valid, test };
@@ -84,6 +85,8 @@ class Network {
     return freeze(likelihood(part), std::move(frozen), whole);
   }
   virtual std::unique_ptr<Predictor> predictor() const = 0;
+  /// Derivatives of the outputs at single points; null where the network has none.
+  virtual std::unique_ptr<RowJacobians> row_jacobians() const;
   /// Memory of one thread's gradient with a mini-batch of so many rows, beside vectors of θ: activations.
   virtual std::size_t workspace_bytes(std::size_t) const { return 0; }
   /// Memory that is free on the device where the network computes; none where that is the host.

@@ -30,6 +30,7 @@ enum class Purpose : std::uint8_t {
   analytic_start = 16,      ///< exact draws from the analytical targets
   bootstrap = 17,           ///< resampling for standard errors
   transition = 18,          ///< choices within a transition of hmc, nuts, mams
+  perturbation = 19,        ///< of the parameters in the warm start's ivon, by update
   augmentation = 20,        ///< random views of the images of a batch, by batch number
 };
 

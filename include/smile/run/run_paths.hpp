@@ -50,6 +50,8 @@ class RunPaths {
   std::filesystem::path evaluation() const { return run_ / "eval"; }
   std::filesystem::path metrics() const { return evaluation() / "metrics.json"; }  ///< the short table
   std::filesystem::path sampling_metrics() const { return evaluation() / "sampling.json"; }
+  /// Of the linearised network, with the sampler laplace.
+  std::filesystem::path linearised_metrics() const { return evaluation() / "linearised.json"; }
   std::filesystem::path member_metrics() const { return evaluation() / "ensemble_initialization.json"; }
   std::filesystem::path diagnostics() const { return evaluation() / "diagnostics.json"; }
   std::filesystem::path chains() const { return evaluation() / "chains.json"; }

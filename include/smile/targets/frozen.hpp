@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ class FrozenParameters {
   const ParameterLayout& moving() const { return moving_; }
   /// Length of the network's whole vector.
   std::size_t all() const { return all_; }
+  /// Where the moving parameters are in the whole vector, ascending.
+  std::vector<std::uint32_t> places() const;
   /// The moving entries of a whole vector. @param out @shape [moving().size()]
   void take(const HostVector<float>& whole, HostVector<float>& out) const;
   /// Writes them back. @param whole @shape [all()], its other entries stay

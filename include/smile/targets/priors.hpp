@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,6 +60,12 @@ class Prior {
                                   std::span<float> gradient) const;
   double log_density_and_gradient(std::span<const double> position, double gradient_factor,
                                   std::span<double> gradient) const;
+
+  /// Precision and mean of each entry; nothing where not all of the prior is Normal.
+  struct Normals {
+    std::vector<double> precision, mean;
+  };
+  std::optional<Normals> normals() const;
 
   /// A draw from the prior, a function of (key, step).
   void sample(StreamKey key, std::uint64_t step, std::span<float> position) const;

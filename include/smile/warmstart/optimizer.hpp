@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /// First-order optimisers over a flat parameter vector.
 /// @source Sutskever et al. 2013 (momentum); Kingma & Ba 2015 (Adam); Loshchilov & Hutter 2019 (AdamW);
-/// spec 2.5
+/// Shen et al. 2024 (IVON); spec 2.5
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "smile/dynamics/ivon.hpp"
 #include "smile/kernels/host_vector.hpp"
 #include "smile/named.hpp"
 
 namespace smile {
 
-enum class OptimizerKind { sgd, adam, adamw };
+enum class OptimizerKind { sgd, adam, adamw, ivon };
 template <>
 struct Named<OptimizerKind> {
   static constexpr Alternative<OptimizerKind> all[] = {
-      {OptimizerKind::adamw, "adamw"}, {OptimizerKind::adam, "adam"}, {OptimizerKind::sgd, "sgd"}};
+      {OptimizerKind::adamw, "adamw"},
+      {OptimizerKind::adam, "adam"},
+      {OptimizerKind::sgd, "sgd"},
+      {OptimizerKind::ivon, "ivon", "variational: parameters are drawn around their mean (Shen et al. 2024)"}};
 };
 
 /// With g the gradient of the loss, η the learning rate and t = 1, 2, … the number of the update:
@@ -27,23 +32,29 @@ struct Named<OptimizerKind> {
 ///     and
 ///             scaled by η. It applies to every parameter, biases included.
 ///
-/// These are the conventions of optax and PyTorch. sgd and adam have no weight decay.
+/// These are the conventions of optax and PyTorch. sgd and adam have no weight decay. ivon draws the parameters at
+/// which it asks for the gradient: dynamics/ivon.hpp; the member is its mean m.
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::adamw;
-  double weight_decay = 0.005;                  ///< λ ≥ 0; adamw
+  double weight_decay = 0.005;                  ///< λ ≥ 0; adamw; δ of ivon
   double momentum = 0;                          ///< μ in [0, 1); sgd
   bool nesterov = false;                        ///< sgd; without momentum no effect
   double b1 = 0.9, b2 = 0.999, epsilon = 1e-8;  ///< β₁, β₂ in [0, 1), ε > 0; adam, adamw
+  IvonOptions ivon{};                           ///< but its weight decay and effective size, which are:
+  std::optional<double> effective_size{};       ///< λ > 0 of ivon; none: the training rows
+  std::int64_t draws = 1;                       ///< ivon: gradients an update, ≥ 1
 
   /// @throws Error for a value out of its range
   void validate() const;
+  /// All of ivon's. @param observations  N
+  IvonOptions ivon_of(std::size_t observations) const;
 };
 
 /// An optimiser and its moments.
 template <class T>
 class Optimizer {
  public:
-  /// @param dimension  d; the moments start at zero
+  /// @param dimension  d; the moments start at zero   @pre not ivon, which has a class of its own
   Optimizer(const OptimizerOptions& options, std::size_t dimension);
 
   /// One update. An entry whose gradient has always been zero moves by weight decay alone.

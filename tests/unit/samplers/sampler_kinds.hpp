@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "smile/samplers/hmc.hpp"
+#include "smile/samplers/ivon.hpp"
 #include "smile/samplers/langevin.hpp"
 #include "smile/samplers/mams.hpp"
 #include "smile/samplers/mclmc.hpp"
@@ -118,6 +119,7 @@ inline std::vector<Kind> kinds() {
       {"hmc", [] { return std::make_unique<HmcSampler<F>>(AdjustedOptions{}, kPlan); }},
       {"nuts", [] { return std::make_unique<NutsSampler<F>>(AdjustedOptions{}, kPlan); }},
       {"mams", [] { return std::make_unique<MamsSampler<F>>(AdjustedOptions{}, kPlan); }},
+      {"ivon", [] { return std::make_unique<IvonSampler<F>>(IvonSamplerOptions{}, kPlan); }},
       {"rmsprop_sghmc",
        [] {
          ScaleAdaptedOptions options;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "smile/experiment/network_engine.hpp"
+#include "smile/network/row_jacobians.hpp"
 #include "smile/targets/frozen.hpp"
 #include "smile/torch/architectures.hpp"
 #include "torch/device_memory.hpp"
@@ -139,6 +140,40 @@ TEST(TorchNetwork, ANetworkThatEndsInASoftmaxIsRemarkedOn) {
   // log p is as good as logits, and numbers of one sign are no probabilities.
   EXPECT_TRUE(ending_in([](const torch::Tensor& x) { return torch::log_softmax(x, 1); }).remarks().empty());
   EXPECT_TRUE(ending_in([](const torch::Tensor& x) { return torch::sigmoid(x); }).remarks().empty());
+}
+
+TEST(TorchNetwork, GivesTheDerivativesOfItsOutputsForSingleRows) {
+  const NetworkData data = random_images(12, 6);
+  const deep::TorchNetwork network = lenet(data, 12);
+  HostVector<float> theta;
+  network.initialise({3, 0, Purpose::initialisation}, theta);
+  const auto jacobians = network.row_jacobians();
+  ASSERT_TRUE(jacobians);
+  jacobians->start(theta);
+  const std::size_t d = theta.size(), outputs = network.outputs();
+  std::vector<double> f(outputs), jacobian(outputs * d);
+  jacobians->at(Part::train, 2, f, jacobian);
+  const auto predictor = network.predictor();
+  std::vector<float> up(6 * outputs), down(6 * outputs);
+  predictor->predict(Part::train, theta, up);
+  for (std::size_t c = 0; c < outputs; ++c) EXPECT_NEAR(f[c], double(up[2 * outputs + c]), 1e-5);
+  // Along random directions: float outputs of order 1 with a step of 1e-2.
+  Stream stream({5, 0, Purpose::diagnostics});
+  for (int trial = 0; trial < 5; ++trial) {
+    HostVector<float> forth = theta, back = theta;
+    std::vector<double> direction(d);
+    for (std::size_t i = 0; i < d; ++i) {
+      direction[i] = stream.normal() / std::sqrt(double(d));
+      forth[i] += float(1e-2 * direction[i]), back[i] -= float(1e-2 * direction[i]);
+    }
+    predictor->predict(Part::train, forth, up);
+    predictor->predict(Part::train, back, down);
+    for (std::size_t c = 0; c < outputs; ++c) {
+      double slope = 0;
+      for (std::size_t i = 0; i < d; ++i) slope += jacobian[c * d + i] * direction[i];
+      EXPECT_NEAR(slope, (double(up[2 * outputs + c]) - double(down[2 * outputs + c])) / 2e-2, 2e-3);
+    }
+  }
 }
 
 }  // namespace
