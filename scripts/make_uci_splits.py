@@ -48,7 +48,7 @@ training:
     n_thinning: 10
 """
 
-SEARCH = """# All twenty splits with psmile-auto and with MILE; the deep ensemble is the warm start of either.
+SEARCH = """# All twenty splits with psmile-auto, MILE, IVON and Laplace; the deep ensemble is the warm start of either.
 # Written by scripts/make_uci_splits.py.
 data:
   split_files:
@@ -58,6 +58,8 @@ training:
   sampler:
     - {{name: psmile-auto}}
     - {{name: mclmc, step_size_init: 0.01, desired_energy_var_start: 0.5, desired_energy_var_end: 0.1}}
+    - {{name: ivon, n_samples: 1000, n_thinning: 1}}
+    - {{name: laplace, laplace_prior: marginal_likelihood, warmup_steps: 0, n_samples: 1000, n_thinning: 1}}
 """
 
 

@@ -250,6 +250,10 @@ void check_warmstart(Config& config) {
     throw Error(config.place("training.warmstart.warmstart_files"),
                 "the native engine reads no network files",
                 "leave the key out, or take warmstart_exp_dir or model.engine: torch");
+  if (warmstart.trains() && warmstart.member.optimizer.kind == OptimizerKind::ivon && config.data.augment)
+    throw Error(config.place("training.warmstart.optimizer_config.name"),
+                "`ivon` trains on the images as they are, and data.augment asks for random views",
+                "write data.augment: identity, or another optimiser");
   if (config.model.row().has_key("dropout") && config.model.dropout > 0)
     config.warnings.push_back(config.place("model.dropout") +
                               ": the GPT has no dropout here (its draws would not be of one posterior)");
@@ -298,10 +302,6 @@ void check_sampler(const Config& config) {
     throw Error(config.place(prefix + "beta_hat"),
                 number(sghmc.noise_estimate) + " is more than mdecay (" + number(sghmc.friction) + ")",
                 "write at most " + number(sghmc.friction));
-  }
-  if (!sampler.use_warmup_as_init) {
-    throw Error(config.place(prefix + "use_warmup_as_init"), "`false` is not available in this build",
-                "remove the key or set it to true");
   }
 }
 

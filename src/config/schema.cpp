@@ -499,7 +499,7 @@ std::vector<Key> sampler_keys() {
        .when = kStochastic,
        .authors = "floor"},
       {"training.sampler.use_warmup_as_init", SMILE_AT(training.sampler.use_warmup_as_init),
-       "sampling goes on from the warm-up's end; false is not available in this build"},
+       "sampling goes on from the warm-up's end; false: from its start, with what it has tuned"},
       {"training.sampler.keep_warmup", SMILE_AT(training.sampler.keep_warmup),
        "store the warm-up's draws too"},
       {"training.sampler.draws_dtype", SMILE_AT(training.sampler.draws_dtype),

@@ -42,6 +42,7 @@ void Chain::add(const StepReport& report, std::uint64_t t) {
   const std::uint64_t audits = setup_.sampler->audit_interval();
   record_.monitor.add(report, t <= record_.warmup_steps, audits > 0 && t % audits == 0);
   if (!report.accepted() && t >= FailureRule::kWindow) judge();
+  if (setup_.returns_after_warmup && t == record_.warmup_steps) setup_.sampler->move_to(setup_.start);
 }
 
 void Chain::judge() {

@@ -70,6 +70,8 @@ std::vector<MetricInfo>& all_metrics() {
       {kCoverage, "", nominal, comparison, {}, &IntervalCoverage::observed},
       {"calibration error", "calibration_error", lower, comparison, regression(&R::calibration_error)},
       {"LPPD, linearised", "", higher, sweep | comparison, linear_lppd},
+      {"RMSE, linearised", "", lower, none,
+       [](Sources s) { return s.linear_regression ? Value(s.linear_regression->rmse) : Value(); }},
       {"calibration error, linearised", "", lower, none,
        [](Sources s) {
          return s.linear_regression ? Value(s.linear_regression->calibration_error) : Value();

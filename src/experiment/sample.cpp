@@ -51,6 +51,7 @@ ChainSetup chain_setup(const Experiment& e, std::uint32_t chain, const HostVecto
     e.frozen->take(member, setup.start);
   else
     setup.start = member;
+  setup.returns_after_warmup = !sampler.use_warmup_as_init;
   std::shared_ptr<Likelihood<float>> network = make_likelihood(e, member);
   setup.training_log_likelihood = [network](const ChainVector& position) {
     return network->log_likelihood({}, position);

@@ -136,6 +136,14 @@ class DeviceSampler final : public Sampler<ChainVector> {
     fetched_ = true;
     return position_;
   }
+  void move_to(const ChainVector& position) override {
+    const TensorVector::OnDevice scope(device_);
+    TensorVector there(position.size());
+    Tensor to = there.tensor();
+    to.copy_(tensor_view(position.data(), position.size()));
+    sampler_->move_to(there);
+    fetched_ = false;
+  }
   std::uint64_t warmup_steps() const override { return sampler_->warmup_steps(); }
   std::uint64_t total_steps() const override { return sampler_->total_steps(); }
   std::uint64_t audit_interval() const override { return sampler_->audit_interval(); }

@@ -37,6 +37,7 @@ class LaplaceSampler final : public Sampler<HostVector<float>> {
     return report;
   }
   const Vector& position() const override { return position_; }
+  void move_to(const Vector&) override {}
   std::uint64_t warmup_steps() const override { return 0; }
   std::uint64_t total_steps() const override { return steps_; }
   std::vector<std::pair<std::string, double>> tuned() const override {

@@ -55,6 +55,8 @@ class AdjustedSampler : public Sampler<Vector> {
   StepReport step(Target<Vector>& target, NormalSource<Vector>& normals, std::uint64_t t) final {
     StepReport report;
     gradients_ = 0;
+    if (!is_evaluated_) evaluate(target, state_, t);
+    is_evaluated_ = true;
     if (std::isfinite(state_.log_density)) {
       if (t == 1 && tuning_ > 0) find_step_size(target, normals, t);
       report.step_size = step_size(t);
@@ -77,6 +79,10 @@ class AdjustedSampler : public Sampler<Vector> {
   }
 
   const Vector& position() const final { return state_.position; }
+  void move_to(const Vector& position) final {
+    state_.position = position;
+    is_evaluated_ = false;
+  }
   std::uint64_t warmup_steps() const final { return plan_.warmup_steps; }
   std::uint64_t total_steps() const final { return plan_.warmup_steps + plan_.sampling_steps; }
 
@@ -95,6 +101,7 @@ class AdjustedSampler : public Sampler<Vector> {
   void serialise(Archive& archive) override {
     const bool anew = archive.reading() && state_.position.size() == 0;
     archive.vector(state_.position), archive.vector(state_.gradient), archive.value(state_.log_density);
+    archive.value(is_evaluated_);
     if (anew) allocate();
     averaging_.serialise(archive), windows_.serialise(archive);
     archive.value(sampling_);
@@ -165,6 +172,7 @@ class AdjustedSampler : public Sampler<Vector> {
   DualAveraging averaging_;
   MetricWindows windows_;
   int gradients_ = 0;
+  bool is_evaluated_ = true;  ///< the state has its log-density and gradient
   struct Sampling {
     double acceptance = 0;  ///< sum
     std::uint64_t transitions = 0, diverged = 0;

@@ -61,6 +61,7 @@ class GradientStepSampler : public Sampler<Vector> {
   }
 
   const Vector& position() const override { return position_; }
+  void move_to(const Vector& position) override { position_ = position; }
   std::uint64_t warmup_steps() const override { return plan_.warmup_steps; }
   std::uint64_t total_steps() const override { return plan_.warmup_steps + plan_.sampling_steps; }
 

@@ -97,6 +97,12 @@ class IsokineticState {
     if (preconditioner_) preconditioner_->freeze();
   }
 
+  /// u, ŝ and the carried gradient stay.
+  void move_to(const Vector& position) {
+    settle();
+    position_[here_] = position;
+  }
+
   void set_velocity_zero(const Mask<Vector>& chains) {
     settle();
     kernels::copy_where(velocity_[here_], Vector(velocity_[here_].size()), chains);

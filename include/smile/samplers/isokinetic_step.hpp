@@ -99,6 +99,12 @@ class IsokineticStep {
   void evaluate_start_value(Target<Vector>& target) {
     log_density_ = target.log_density(state_.position(), 0);
   }
+  /// Between steps: θ becomes `position`, and nothing is known of L there.
+  void move_to(const Vector& position) {
+    state_.move_to(position);
+    log_density_ = midpoint_.value = Scalar(StepReport::kNone);
+    has_gradient_ = Mask<Vector>{false};
+  }
   /// ‖g(θ₀)‖ where evaluate_start() found a usable gradient, else nothing.
   std::optional<Scalar> start_gradient_norm() const {
     using std::sqrt;

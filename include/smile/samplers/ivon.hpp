@@ -91,6 +91,7 @@ class IvonSampler final : public Sampler<Vector> {
   }
 
   const Vector& position() const override { return position_; }
+  void move_to(const Vector&) override {}
   const Vector& mean() const { return mean_; }
   double sd(std::size_t i) const { return ivon_.sd(i); }
   std::uint64_t warmup_steps() const override { return plan_.warmup_steps; }

@@ -71,7 +71,8 @@ class MclmcSampler final : public Sampler<Vector> {
     return report;
   }
 
-  const Vector& position() const override { return state().position(); }
+  const Vector& position() const override { return isokinetic_.state().position(); }
+  void move_to(const Vector& position) override { isokinetic_.move_to(position); }
   bool velocity(Vector& out) const override {
     out = state().velocity();
     return true;

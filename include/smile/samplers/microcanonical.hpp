@@ -190,6 +190,7 @@ class MicrocanonicalSampler final : public Sampler<Vector> {
   }
 
   const Vector& position() const override { return isokinetic_.state().position(); }
+  void move_to(const Vector& position) override { isokinetic_.move_to(position); }
   bool velocity(Vector& out) const override {
     out = isokinetic_.state().velocity();
     return true;

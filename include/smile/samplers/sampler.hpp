@@ -65,6 +65,9 @@ class Sampler {
                                                      std::uint64_t t) = 0;
 
   virtual const Vector& position() const = 0;
+  /// Between steps: the chain goes on from there; step size, scales and whatever else was tuned stay.
+  /// Independent draws have no place to go on from. @param position  @shape [d]
+  virtual void move_to(const Vector& position) = 0;
   /// Steps before the first that may be stored; may exceed the plan's by re-tuning (spec 1.10).
   virtual std::uint64_t warmup_steps() const = 0;
   virtual std::uint64_t total_steps() const = 0;

@@ -274,11 +274,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"no_integration_step",
              {kSampler + "n_integration_steps=0"},
              "is out of range",
-             {{"an integer in [1, 1000]", {kSampler + "n_integration_steps=3"}}}},
-        Case{"no_warm_up_as_the_start",
-             {kSampler + "use_warmup_as_init=false"},
-             "is not available in this build",
-             {{"set it to true", {kSampler + "use_warmup_as_init=true"}}}}),
+             {{"an integer in [1, 1000]", {kSampler + "n_integration_steps=3"}}}}),
     [](const auto& kind) { return std::string(kind.param.name); });
 
 const std::string kMissing = table_with("1,,2"), kComma = table_with("1;0,5;2", "x;z;y\n", ';'),

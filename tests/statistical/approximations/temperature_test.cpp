@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run at temperature T samples posterior^(1/T): on a linear model with known noise, whose posterior is a Gaussian,
 // the variances are T times those at T = 1. For samplers with a temperature of their own and for those whose target is
-// tempered.
+// tempered. (The -naive samplers keep the noise of their mini-batches, which a cold posterior makes relatively larger.)
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -15,6 +15,20 @@ namespace {
 
 constexpr SamplingPlan kPlan{50, 70};
 
+std::vector<float> position_of(const Chain& chain) {
+  const auto x = chain.position().span();
+  return {x.begin(), x.end()};
+}
+
+std::vector<std::vector<float>> positions(Chain& chain, std::uint64_t until) {
+  std::vector<std::vector<float>> out;
+  chain.advance(until, [&](const StepReport&, std::uint64_t) {
+    out.push_back(position_of(chain));
+    return true;
+  });
+  return out;
+}
+
 /// What a program that embeds the library does: a density, a sampler, draws.
 TEST(Chain, in_memory_leaves_what_an_ensemble_leaves_in_files) {
   for (const char* sampler : {"psmile-auto", "smile-refreshed", "mclmc", "sghmc", "adasghmc"}) {
@@ -41,15 +55,6 @@ TEST(Chain, in_memory_leaves_what_an_ensemble_leaves_in_files) {
 }
 
 TEST(Chain, stops_where_its_sink_says_and_goes_on_bit_for_bit) {
-  const auto positions = [](Chain& chain, std::uint64_t until) {
-    std::vector<std::vector<float>> out;
-    chain.advance(until, [&](const StepReport&, std::uint64_t) {
-      const auto x = chain.position().span();
-      out.emplace_back(x.begin(), x.end());
-      return true;
-    });
-    return out;
-  };
   Chain whole(toy::make_chain("psmile-auto", kPlan, 3), {.seed = 5, .chain = 3});
   const auto all = positions(whole, 1000);
   EXPECT_EQ(whole.record().status, ChainStatus::complete);
@@ -62,6 +67,22 @@ TEST(Chain, stops_where_its_sink_says_and_goes_on_bit_for_bit) {
   Chain second(toy::make_chain("psmile-auto", kPlan, 3), {.seed = 5, .chain = 3});
   ASSERT_TRUE(second.restore(first.record(), first.state()));
   EXPECT_EQ(positions(second, 1000), std::vector(all.begin() + 63, all.end()));
+}
+
+TEST(Chain, samples_from_the_start_of_its_warm_up_where_it_is_asked_to) {
+  for (const char* name : {"psmile-auto", "mclmc"}) {
+    ChainSetup setup = toy::make_chain(name, kPlan, 3);
+    setup.returns_after_warmup = true;
+    const std::vector<float> start(setup.start.span().begin(), setup.start.span().end());
+    Chain chain(std::move(setup), {.seed = 5, .chain = 3});
+    chain.advance(kPlan.warmup_steps - 1, [](const StepReport&, std::uint64_t) { return true; });
+    EXPECT_NE(position_of(chain), start);
+    chain.advance(kPlan.warmup_steps, [](const StepReport&, std::uint64_t) { return true; });
+    EXPECT_EQ(position_of(chain), start);
+    Chain second(toy::make_chain(name, kPlan, 3), {.seed = 5, .chain = 3});
+    ASSERT_TRUE(second.restore(chain.record(), chain.state()));
+    EXPECT_EQ(positions(second, 1000), positions(chain, 1000));
+  }
 }
 
 /// Steps from `bad` on are not finite.

@@ -73,6 +73,43 @@ TEST_P(Resume, goes_on_bit_for_bit) {
 INSTANTIATE_TEST_SUITE_P(Samplers, Resume, testing::ValuesIn(kinds()),
                          [](const auto& kind) { return std::string(kind.param.name); });
 
+/// A chain that is moved goes on from there, with the step size it had, and what it then carries is of the new place:
+/// saved and restored it goes on in the same way.
+class MoveTo : public Resume {};
+TEST_P(MoveTo, goes_on_from_there_with_what_was_tuned) {
+  auto sampler = GetParam().make();
+  if (std::string(GetParam().name) == "ivon") GTEST_SKIP() << "its draws are independent";
+  auto target = this->target();
+  test::StreamNormals<float> normals(6);
+  const F start = test::host<float>({0.4, -0.2, 0.9, 0.1}), there = test::host<float>({0.5, -0.3, 0.7, 0.2});
+  sampler->start(start, target, normals);
+  double next = 0;
+  for (std::uint64_t t = 1; t <= kWarmup; ++t) next = sampler->step(target, normals, t).next_step_size;
+  sampler->move_to(there);
+  EXPECT_EQ(test::plain(sampler->position()), test::plain(there));
+  Archive saved;
+  sampler->serialise(saved);
+  auto second = GetParam().make();
+  Archive read(saved.bytes());
+  second->serialise(read);
+  auto second_target = this->target();
+  bool moved = false;
+  for (std::uint64_t t = kWarmup + 1; t <= sampler->total_steps(); ++t) {
+    const auto report = sampler->step(target, normals, t);
+    second->step(second_target, normals, t);
+    if (t == kWarmup + 1) {
+      EXPECT_DOUBLE_EQ(report.step_size, next);
+    }
+    EXPECT_TRUE(!report.accepted() || std::isfinite(report.log_density)) << t;
+    // The noise of this target leaves hmc, nuts and mams a step of no length.
+    moved = moved || report.accepted();
+    ASSERT_EQ(test::plain(sampler->position()), test::plain(second->position())) << t;
+  }
+  EXPECT_TRUE(moved);
+}
+INSTANTIATE_TEST_SUITE_P(Samplers, MoveTo, testing::ValuesIn(kinds()),
+                         [](const auto& kind) { return std::string(kind.param.name); });
+
 TEST(ResumeErrors, bytes_that_do_not_fit_are_refused) {
   auto sampler = kinds().front().make();
   Archive short_one(std::vector<char>(20));
