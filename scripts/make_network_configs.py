@@ -73,6 +73,8 @@ def samplers(*alternatives):
 
 
 LENET = {"model": "LeNet", "activation": "gelu"}
+APPROXIMATIONS = samplers({"name": "ivon", "step_size": 0.03},
+                          {"name": "laplace", "laplace_form": "last_layer", "laplace_prior": "marginal_likelihood", "warmup_steps": 0})
 T6 = samplers({"name": "sghmc", "step_size": 0.001, "mdecay": 0.05}, {"name": "adasghmc", "step_size": 0.001, "mdecay": 0.05}, {"name": "smile-naive", "step_size": 0.0001},
               {"name": "psmile-naive", "step_size": 0.01}, {"name": "smile", "step_size": 0.001},
               {"name": "psmile", "step_size": 0.01}, {"name": "psmile-auto"})
@@ -88,6 +90,10 @@ row("lenet-small", "T6, F7 reduced: LeNet on 4,000 images of Fashion-MNIST",
     images("/usr/share/datasets/fashion-mnist", datapoint_limit=4000), LENET,
     warmstart(0.002, 30, 50, 4), sampler("psmile-auto", 2, 100, 300, 600, 20),
     {"samplers": ("T6 reduced", T6),
+     "approximations": ("T6 reduced, IVON and Laplace", samplers(
+         {"name": "ivon", "step_size": 0.03, "warmup_steps": 3000},
+         {"name": "laplace", "laplace_form": "last_layer", "laplace_prior": "marginal_likelihood", "warmup_steps": 0},
+         {"name": "laplace", "laplace_form": "diagonal", "laplace_prior": "marginal_likelihood", "warmup_steps": 0})),
      "rules": ("fixed step, energy rule and turning-angle rule (spec 1.13) from several starting steps",
                {"training": {"sampler": [{"name": name, "step_size": step}
                                          for step in (1e-4, 1e-3, 1e-2, 1e-1)
@@ -134,6 +140,7 @@ row("resnet18", "T3, T9: ResNet-18 on CIFAR-10", images("data/cifar10", **CIFAR,
      "single-chain": ("T9: one chain", {"training": {"sampler": [
          {"name": name, "step_size": step, "n_chains": 1} for name, step in
          (("sghmc", 0.001), ("adasghmc", 0.01), ("smile", 0.01), ("psmile", 0.01))]}}),
+     "approximations": ("T3, T9: IVON and Laplace", APPROXIMATIONS),
      "kappa": ("T11: the reset quantile, 1 - kappa",
                {"training": {"sampler": {"name": ["smile"], "smile_tuning": {"reset_prob": [0.98, 0.95, 0.99, 0.9999999999, 0.9]}}}}),
      "adaption": ("T12: the adaptation mass a",

@@ -210,7 +210,8 @@ class Judge {
   }
 
   void still() {
-    if (d_.still_quantities == 0) return;
+    // Of a Laplace approximation of the last layer the others are meant to.
+    if (d_.still_quantities == 0 || run_.sampler.row().dynamics == Dynamics::laplace) return;
     add(Weight::warning, Cause::still,
         fmt::format("{} of the parameters looked at stand still in it, though it refused only {:.3g} % of "
                     "its steps: they are too small to change a number",

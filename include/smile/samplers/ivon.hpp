@@ -23,7 +23,9 @@ struct IvonSamplerOptions : GradientStepOptions {
   double beta1 = 0.9;          ///< β₁, in [0, 1)
   std::optional<double> beta2;  ///< β₂, in [0, 1); none: see ivon_beta2()
   double hessian_start = 1;    ///< h₀ > 0, of −log posterior / N
-  double clip_radius = std::numeric_limits<double>::infinity();
+  /// Bound of an entry's (ḡ + δ m)/(h + δ), > 0: where the data say little, ḡ's noise over a small h + δ would carry m
+  /// further than a prior of order 1 reaches.
+  double clip_radius = 1;
   double observations = 1;     ///< N
   /// Of a Normal with mean 0 that the prior holds as a factor, ≥ 0; 0: none is known.
   double prior_precision = 0;
