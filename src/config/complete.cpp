@@ -295,8 +295,8 @@ void check_sampler(const Config& config) {
                 std::to_string(sampler.warmup_steps) + ": a Laplace approximation has no warm-up",
                 "write 0, or leave the key out");
   if (sampler.step.temperature == 0 && !sampler.row().has_key("temperature"))
-    throw Error(config.place(prefix + "temperature"), "0 leaves no posterior that " + sampler.name + " could sample",
-                "write a number above 0");
+    throw Error(config.place(prefix + "temperature"),
+                "0 leaves no posterior that " + sampler.name + " could sample", "write a number above 0");
   const SghmcOptions& sghmc = sampler.sghmc;
   if (sampler.row().has_key("beta_hat") && sghmc.noise_estimate > sghmc.friction) {
     throw Error(config.place(prefix + "beta_hat"),

@@ -110,8 +110,7 @@ std::unique_ptr<Sampler<Vector>> make_sampler_of(const SamplerConfig& config, co
       if constexpr (kHost) return std::make_unique<MamsSampler<Vector>>(adjusted_of(config), plan);
       break;
     case Dynamics::ivon:
-      if constexpr (kHost)
-        return std::make_unique<IvonSampler<Vector>>(ivon_of(config, observations), plan);
+      if constexpr (kHost) return std::make_unique<IvonSampler<Vector>>(ivon_of(config, observations), plan);
       break;
     case Dynamics::laplace:
       break;  // of a network, not of a target: experiment/sample

@@ -147,7 +147,8 @@ std::deque<SamplerRow>& rows() {
        .dynamics = ivon,
        .vectors = 14,
        .keys = {"ivon_beta1", "ivon_beta2", "ivon_hessian_start", "ivon_clip_radius"},
-       .defaults = {{"step_size", "0.03"}, {"warmup_steps", "20000"}, {"n_samples", "1000"}, {"n_thinning", "1"}}},
+       .defaults =
+           {{"step_size", "0.03"}, {"warmup_steps", "20000"}, {"n_samples", "1000"}, {"n_thinning", "1"}}},
       {.name = "laplace",
        .doc = "draws of the Gaussian with the curvature at each member (Laplace approximation)",
        .dynamics = laplace,

@@ -267,7 +267,8 @@ Verdict verdict_of(const ChainDiagnosis& d, const ChainEvidence& chain) {
 
 std::string RunEvidence::smaller_step() const {
   if (sampler.row().dynamics == Dynamics::laplace)
-    return "the draws leave where the network is linear: read the linearised metrics, or write laplace_prior: "
+    return "the draws leave where the network is linear: read the linearised metrics, or write "
+           "laplace_prior: "
            "validation or laplace_form: last_layer";
   if (sampler.row().dynamics == Dynamics::ivon)
     return "lengthen warmup_steps, or lower step_size by a factor of 3";

@@ -188,8 +188,8 @@ std::unique_ptr<Target<HostVector<float>>> make_target(const Experiment& e, std:
                            ? e.network->batches(std::size_t(*sampler.batch_size), sampler.batches,
                                                 StreamKey{e.seed(), chain, Purpose::batches})
                            : BatchOrder(e.observations());
-  auto posterior = std::make_unique<MinibatchPosterior<float>>(std::move(likelihood), e.prior, std::move(batches),
-                                                               sampler.likelihood_scale);
+  auto posterior = std::make_unique<MinibatchPosterior<float>>(std::move(likelihood), e.prior,
+                                                               std::move(batches), sampler.likelihood_scale);
   const double temperature = sampler.step.temperature;
   if (temperature == 1 || sampler.row().has_temperature()) return posterior;
   return std::make_unique<TemperedTarget<float>>(std::move(posterior), temperature);

@@ -36,8 +36,8 @@ ChainSetup chain_setup(const Experiment& e, std::uint32_t chain, const HostVecto
   const SamplerConfig& sampler = e.config.training.sampler;
   const bool on_host = !e.engine() || sampler.row().on_host();
   if (auto on_device = !on_host ? e.engine()->device_chain(e.config, *e.network, e.frozen.get(), member,
-                                                             e.prior, e.lengths, chain)
-                                  : std::nullopt) {
+                                                           e.prior, e.lengths, chain)
+                                : std::nullopt) {
     setup = std::move(*on_device);
   } else {
     setup.target = make_target(e, chain, member);

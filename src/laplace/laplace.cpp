@@ -44,7 +44,7 @@ struct Block {
   std::vector<std::uint32_t> places;  ///< among the moving parameters
   Vector eigenvalues;                 ///< λ ≥ 0 of P^−½ (Σ JᵀΛJ) P^−½, in the basis
   Matrix basis;                       ///< V; empty: the identity, or
-  Matrix units, inputs;               ///< V = units ⊗ inputs, over [units, inputs (, 1 for the bias)] row by row
+  Matrix units, inputs;  ///< V = units ⊗ inputs, over [units, inputs (, 1 for the bias)] row by row
 
   Vector to_basis(const Vector& v) const { return turned(v, true); }
   Vector from_basis(const Vector& v) const { return turned(v, false); }
@@ -93,7 +93,8 @@ struct LaplacePosterior::State {
         centre[i] = normals->mean[std::size_t(i)];
       }
     } else if (options.prior == LaplacePrior::configured) {
-      throw Error("training.sampler.laplace_prior", "the Laplace approximation needs a Normal prior's precision",
+      throw Error("training.sampler.laplace_prior",
+                  "the Laplace approximation needs a Normal prior's precision",
                   "choose a Normal prior, or `marginal_likelihood` or `validation`, which scale N(0, 1)");
     }
   }
@@ -154,8 +155,7 @@ struct LaplacePosterior::State {
     if (log_sigma_moves() && places.back() + 1 == moving.size())
       curvature(n - 1, n - 1) = log_sigma_curvature(moving.size() - 1);
     const Eigensolver solver(curvature);  // reads the lower triangle
-    blocks.push_back(
-        {std::move(places), solver.eigenvalues().cwiseMax(0), solver.eigenvectors(), {}, {}});
+    blocks.push_back({std::move(places), solver.eigenvalues().cwiseMax(0), solver.eigenvectors(), {}, {}});
   }
 
   /// H of a layer ≈ (Σ_n a aᵀ / N) ⊗ Σ_n δᵀ Λ δ, a its inputs (and 1 for the bias), δ as in DenseTrace.
@@ -206,8 +206,7 @@ struct LaplacePosterior::State {
     std::vector<std::uint32_t> places;
     const std::size_t units = std::size_t(factors.units.rows()), inputs = layer.inputs.size();
     for (std::size_t j = 0; j < units; ++j) {
-      for (std::size_t k = 0; k < inputs; ++k)
-        places.push_back(std::uint32_t(layer.weight + j * inputs + k));
+      for (std::size_t k = 0; k < inputs; ++k) places.push_back(std::uint32_t(layer.weight + j * inputs + k));
       if (layer.has_bias) places.push_back(std::uint32_t(layer.bias + j));
     }
     for (const std::uint32_t place : places)
@@ -330,7 +329,8 @@ struct LaplacePosterior::State {
 
 std::string laplace_problem(const Network& network, Task task, const LaplaceOptions& options,
                             std::size_t moving_parameters) {
-  if (task == Task::multilabel) return "its outputs for every token of a text are too many for their curvature";
+  if (task == Task::multilabel)
+    return "its outputs for every token of a text are too many for their curvature";
   const auto jacobians = network.row_jacobians();
   if (!jacobians) return "the network gives no derivatives of single rows";
   if (options.form == LaplaceForm::kronecker) {

@@ -293,9 +293,9 @@ int write_new(const fs::path& path, const std::string& line) {
   throw data::write_error(path, "cannot write the lock", error);
 }
 
-/// Makes the lock with its maker's line in it where there is none: a second name of a file that is complete, so
-/// that a process that is killed meanwhile leaves no lock of nobody's. @return its descriptor; -1 where it is
-/// there
+/// Makes the lock with its maker's line in it where there is none: a second name of a file that is complete,
+/// so that a process that is killed meanwhile leaves no lock of nobody's. @return its descriptor; -1 where it
+/// is there
 int make(const fs::path& path, const LockHolder& maker) {
   const std::string line = line_of(maker);
   const fs::path whole = path.string() + ".tmp-" + maker.token;

@@ -92,8 +92,8 @@ void remove_unfinished(const fs::path& run) {
       fs::remove(entry.path(), ignored);
 }
 
-/// Removes the locks of chains and members whose holders are gone. @return one who is not. The first rank waits
-/// for the end of a run and does nothing to it meanwhile
+/// Removes the locks of chains and members whose holders are gone. @return one who is not. The first rank
+/// waits for the end of a run and does nothing to it meanwhile
 std::optional<LockHolder> remove_left_locks(const fs::path& run, const LockPatience& patience) {
   const RunPaths paths(run);
   std::optional<LockHolder> living;

@@ -79,8 +79,7 @@ FrozenParameters::FrozenParameters(const ParameterLayout& all, const std::vector
 std::vector<std::uint32_t> FrozenParameters::places() const {
   std::vector<std::uint32_t> places;
   for (std::size_t g = 0; g < from_.size(); ++g)
-    for (std::size_t i = 0; i < moving_.groups[g].size(); ++i)
-      places.push_back(std::uint32_t(from_[g] + i));
+    for (std::size_t i = 0; i < moving_.groups[g].size(); ++i) places.push_back(std::uint32_t(from_[g] + i));
   return places;
 }
 

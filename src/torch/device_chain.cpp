@@ -189,10 +189,9 @@ ChainSetup make_device_chain(const SamplerConfig& config, const TorchNetwork& ne
           : BatchOrder(n);
   const torch::Device device = network.data().device();
   const TensorVector::OnDevice scope(device);
-  auto posterior =
-      std::make_unique<DevicePosterior>(network.workspace(frozen, member), network.data(), std::move(prior),
-                                        std::move(batches), config.likelihood_scale,
-                                        config.row().has_temperature() ? 1 : config.step.temperature);
+  auto posterior = std::make_unique<DevicePosterior>(
+      network.workspace(frozen, member), network.data(), std::move(prior), std::move(batches),
+      config.likelihood_scale, config.row().has_temperature() ? 1 : config.step.temperature);
   ChainSetup setup;
   setup.target = std::make_unique<HostTarget>(posterior->dimension());
   setup.sampler =

@@ -46,7 +46,8 @@ Config tunable(Config config, std::vector<std::string>& remarks) {
                 "run the configuration as it is");
   if (row.fits_gaussian())
     throw Error(place, sampler.name + " takes a learning rate that falls to 0, short runs do not see its end",
-                "run the configuration as it is, with a longer warmup_steps or another step_size where it fits badly");
+                "run the configuration as it is, with a longer warmup_steps or another step_size where it "
+                "fits badly");
   if (sampler.step.warmup_schedule.kind != ScheduleKind::constant ||
       sampler.step.sampling_schedule.kind != ScheduleKind::constant)
     // Short chains are compared in the middle of their way, where a schedule has not come down yet.

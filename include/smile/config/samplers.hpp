@@ -31,7 +31,7 @@ enum class Dynamics {
   hmc,  ///< transitions of many gradients with an acceptance test (spec 06, 6.9)
   nuts,
   mams,
-  ivon,     ///< independent draws of a Gaussian that is fitted (spec 06, 6.9)
+  ivon,  ///< independent draws of a Gaussian that is fitted (spec 06, 6.9)
   laplace,
   own,  ///< the row brings its own maker
 };

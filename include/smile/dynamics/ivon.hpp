@@ -15,13 +15,13 @@
 namespace smile {
 
 struct IvonOptions {
-  double beta1 = 0.9;          ///< β₁ of the gradient's average, in [0, 1)
-  double beta2 = 0.99999;      ///< β₂ of the Hessian's average, in [0, 1)
-  double hessian_start = 1;    ///< h₀ > 0, of the mean loss
-  double effective_size = 1;   ///< λ > 0: N for the posterior of N rows
-  double weight_decay = 0;     ///< δ ≥ 0: prior precision / λ, where the loss does not hold the prior
+  double beta1 = 0.9;         ///< β₁ of the gradient's average, in [0, 1)
+  double beta2 = 0.99999;     ///< β₂ of the Hessian's average, in [0, 1)
+  double hessian_start = 1;   ///< h₀ > 0, of the mean loss
+  double effective_size = 1;  ///< λ > 0: N for the posterior of N rows
+  double weight_decay = 0;    ///< δ ≥ 0: prior precision / λ, where the loss does not hold the prior
   double clip_radius = std::numeric_limits<double>::infinity();  ///< bound of |(ḡ + δ m)/(h + δ)|, > 0
-  bool rescale = true;         ///< the learning rate times h₀ + δ
+  bool rescale = true;                                           ///< the learning rate times h₀ + δ
   /// Smallest h. At 0 no σ exceeds the prior's (λ δ)^−½, whatever the noise of ĥ where the loss says little.
   double hessian_floor = -std::numeric_limits<double>::infinity();
 };
@@ -51,7 +51,8 @@ class Ivon {
   }
   /// θ = m + σ n. @param mean, normals, position  @shape [d]
   void draw(const HostVector<T>& mean, const HostVector<T>& normals, HostVector<T>& position) const {
-    for (std::size_t i = 0; i < mean.size(); ++i) position[i] = T(double(mean[i]) + sd(i) * double(normals[i]));
+    for (std::size_t i = 0; i < mean.size(); ++i)
+      position[i] = T(double(mean[i]) + sd(i) * double(normals[i]));
   }
   /// Adds what one θ has shown to the update to come. @param gradient  ĝ at draw(mean, normals), @shape [d]
   void observe(const HostVector<T>& gradient, const HostVector<T>& normals) {

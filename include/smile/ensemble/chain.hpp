@@ -34,7 +34,7 @@ struct ChainSetup {
   std::unique_ptr<Target<ChainVector>> target;
   std::unique_ptr<Sampler<ChainVector>> sampler;  ///< not started
   ChainVector start;                              ///< @shape [d]
-  bool returns_after_warmup = false;  ///< sampling begins where the warm-up began
+  bool returns_after_warmup = false;              ///< sampling begins where the warm-up began
   /// Log-likelihood of all training rows, for the monitors; may be empty.
   std::function<double(const ChainVector&)> training_log_likelihood;
 };

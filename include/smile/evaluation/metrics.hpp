@@ -35,7 +35,7 @@ struct MetricSources {
   /// Of the closed predictive of the linearised network (sampler laplace).
   const RegressionMetrics* linear_regression = nullptr;
   const ClassificationMetrics* linear_classification = nullptr;
-  const Novelty *inside = nullptr, *outside = nullptr;    ///< of test rows and of the set `ood`
+  const Novelty *inside = nullptr, *outside = nullptr;  ///< of test rows and of the set `ood`
   const DiagnosticsSummary *parameters = nullptr, *predictions = nullptr;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The Laplace approximation around a member: a Gaussian with the curvature of the posterior there.
-/// @source MacKay 1992; Ritter et al. 2018 (Kronecker factors); Immer et al. 2021 (linearised predictive, marginal
-/// likelihood); spec 06, 6.9
+/// @source MacKay 1992; Ritter et al. 2018 (Kronecker factors); Immer et al. 2021 (linearised predictive,
+/// marginal likelihood); spec 06, 6.9
 #pragma once
 
 #include <cstddef>
@@ -55,9 +55,9 @@ struct LaplaceOptions {
 
 inline constexpr std::size_t kMostDenseParameters = 2000;
 
-/// N(θ*, T H⁻¹) with H = Σ_n J_nᵀ Λ_n J_n + τ P: J_n the network's Jacobian at row n, Λ_n the expected curvature of
-/// −log p(y | f) in the outputs f (the generalised Gauss–Newton matrix; of log σ of mean_regr: 2), P the prior's
-/// precision. Where θ* is not the posterior's mode its gradient is left out, as is usual.
+/// N(θ*, T H⁻¹) with H = Σ_n J_nᵀ Λ_n J_n + τ P: J_n the network's Jacobian at row n, Λ_n the expected
+/// curvature of −log p(y | f) in the outputs f (the generalised Gauss–Newton matrix; of log σ of mean_regr:
+/// 2), P the prior's precision. Where θ* is not the posterior's mode its gradient is left out, as is usual.
 ///
 /// In every form H is P^½ (V diag(λ) Vᵀ + τ) P^½ with orthogonal V, so that a new τ costs nothing.
 class LaplacePosterior {
@@ -78,9 +78,10 @@ class LaplacePosterior {
   /// H⁻¹ T of the moving parameters, @shape [moving, moving]; for tests and small networks.
   std::vector<double> covariance() const;
 
-  /// The predictive of the network that is linear around θ*: of regression N(f, J Σ Jᵀ + σ²), of classes the softmax
-  /// of f_c/√(1 + π/8 (J Σ Jᵀ)_cc) (MacKay's probit approximation).
-  /// @param outputs  of all points of a part: (mean, log sd) or logits; @shape [points, 2] or [points, classes]
+  /// The predictive of the network that is linear around θ*: of regression N(f, J Σ Jᵀ + σ²), of classes the
+  /// softmax of f_c/√(1 + π/8 (J Σ Jᵀ)_cc) (MacKay's probit approximation).
+  /// @param outputs  of all points of a part: (mean, log sd) or logits; @shape [points, 2] or [points,
+  /// classes]
   void predict(Part part, std::vector<float>& outputs) const;
 
   /// τ
@@ -93,7 +94,8 @@ class LaplacePosterior {
   std::unique_ptr<State> state_;
 };
 
-/// What is wrong with the approximation of this network; empty where nothing is. Known before anything is computed.
+/// What is wrong with the approximation of this network; empty where nothing is. Known before anything is
+/// computed.
 std::string laplace_problem(const Network& network, Task task, const LaplaceOptions& options,
                             std::size_t moving_parameters);
 

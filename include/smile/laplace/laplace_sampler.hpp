@@ -14,8 +14,8 @@
 
 namespace smile {
 
-/// There is no warm-up: each step is an independent draw around the member. The curvature is no part of a saved
-/// chain; it is computed again.
+/// There is no warm-up: each step is an independent draw around the member. The curvature is no part of a
+/// saved chain; it is computed again.
 class LaplaceSampler final : public Sampler<HostVector<float>> {
  public:
   using Vector = HostVector<float>;

@@ -10,14 +10,14 @@
 
 namespace smile {
 
-/// What the last point has left in a dense layer: its Jacobian is, for each output c of the network and unit j,
-/// deltas[c, j] times the inputs (times 1 for the bias).
+/// What the last point has left in a dense layer: its Jacobian is, for each output c of the network and unit
+/// j, deltas[c, j] times the inputs (times 1 for the bias).
 struct DenseTrace {
-  std::size_t weight = 0;           ///< offset in θ of the weight [units, inputs]
-  std::size_t bias = 0;             ///< of the bias [units], where there is one
+  std::size_t weight = 0;  ///< offset in θ of the weight [units, inputs]
+  std::size_t bias = 0;    ///< of the bias [units], where there is one
   bool has_bias = false;
-  std::vector<double> inputs;       ///< @shape [inputs]
-  std::vector<double> deltas;       ///< @shape [outputs of the network, units]
+  std::vector<double> inputs;  ///< @shape [inputs]
+  std::vector<double> deltas;  ///< @shape [outputs of the network, units]
 };
 
 /// With the workspace of one thread. Sums in double.

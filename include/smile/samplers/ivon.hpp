@@ -20,29 +20,30 @@
 namespace smile {
 
 struct IvonSamplerOptions : GradientStepOptions {
-  double beta1 = 0.9;          ///< β₁, in [0, 1)
+  double beta1 = 0.9;           ///< β₁, in [0, 1)
   std::optional<double> beta2;  ///< β₂, in [0, 1); none: see ivon_beta2()
-  double hessian_start = 1;    ///< h₀ > 0, of −log posterior / N
-  /// Bound of an entry's (ḡ + δ m)/(h + δ), > 0: where the data say little, ḡ's noise over a small h + δ would carry m
-  /// further than a prior of order 1 reaches.
+  double hessian_start = 1;     ///< h₀ > 0, of −log posterior / N
+  /// Bound of an entry's (ḡ + δ m)/(h + δ), > 0: where the data say little, ḡ's noise over a small h + δ
+  /// would carry m further than a prior of order 1 reaches.
   double clip_radius = 1;
-  double observations = 1;     ///< N
+  double observations = 1;  ///< N
   /// Of a Normal with mean 0 that the prior holds as a factor, ≥ 0; 0: none is known.
   double prior_precision = 0;
 };
 
-/// The authors have β₂ = 0.99999 for some 10⁵ updates, after which h still remembers a third of its start. Here h
-/// is the posterior's variance, so that its start is to be forgotten: ten times the averaging time fits into the
-/// warm-up, within [0.99, 0.99999].
+/// The authors have β₂ = 0.99999 for some 10⁵ updates, after which h still remembers a third of its start.
+/// Here h is the posterior's variance, so that its start is to be forgotten: ten times the averaging time
+/// fits into the warm-up, within [0.99, 0.99999].
 inline double ivon_beta2(std::uint64_t warmup_steps) {
   return std::clamp(1 - 10.0 / double(std::max<std::uint64_t>(1, warmup_steps)), 0.99, 0.99999);
 }
 
-/// With λ = N and Nδ the prior's precision, the mean loss is −L(θ; 𝓑)/N without that part of the prior, whose share of h is
-/// known and needs no estimate: the bound's optimum is the Gaussian with
-/// independent entries that is nearest to the posterior in KL(q ‖ p). Unless a schedule is given, the learning rate rises
-/// over the first tenth of the warm-up, as fast as h can follow the curvature (a step is stable while α h₀ times the
-/// curvature is below h), and then falls along a half cosine to 0. After the warm-up each step is a draw m + σ n.
+/// With λ = N and Nδ the prior's precision, the mean loss is −L(θ; 𝓑)/N without that part of the prior, whose
+/// share of h is known and needs no estimate: the bound's optimum is the Gaussian with independent entries
+/// that is nearest to the posterior in KL(q ‖ p). Unless a schedule is given, the learning rate rises over
+/// the first tenth of the warm-up, as fast as h can follow the curvature (a step is stable while α h₀ times
+/// the curvature is below h), and then falls along a half cosine to 0. After the warm-up each step is a draw
+/// m + σ n.
 template <class Vector>
 class IvonSampler final : public Sampler<Vector> {
  public:
@@ -118,7 +119,8 @@ class IvonSampler final : public Sampler<Vector> {
   double rate(std::uint64_t t) const {
     if (options_.warmup_schedule.kind != ScheduleKind::constant) return scheduled_.size(t).step_size;
     const double part = double(t) / double(plan_.warmup_steps);
-    return options_.step_size * std::min(1.0, 10 * part) * 0.5 * (1 + std::cos(std::numbers::pi * std::min(1.0, part)));
+    return options_.step_size * std::min(1.0, 10 * part) * 0.5 *
+           (1 + std::cos(std::numbers::pi * std::min(1.0, part)));
   }
   IvonOptions ivon_options() const {
     IvonOptions ivon;

@@ -89,7 +89,8 @@ class FlatNetwork {
   /// The same, and its gradient added to `gradient`.
   double add_gradient(const torch::Tensor& inputs, const torch::Tensor& targets,
                       const torch::Tensor& position, torch::Tensor& gradient);
-  /// Outputs of a batch, and the gradient of each of them. @param jacobian @shape [outputs in all, d], overwritten
+  /// Outputs of a batch, and the gradient of each of them. @param jacobian @shape [outputs in all, d],
+  /// overwritten
   torch::Tensor outputs_and_jacobian(const torch::Tensor& inputs, const torch::Tensor& position,
                                      torch::Tensor& jacobian);
 

@@ -20,7 +20,8 @@ struct Named<OptimizerKind> {
       {OptimizerKind::adamw, "adamw"},
       {OptimizerKind::adam, "adam"},
       {OptimizerKind::sgd, "sgd"},
-      {OptimizerKind::ivon, "ivon", "variational: parameters are drawn around their mean (Shen et al. 2024)"}};
+      {OptimizerKind::ivon, "ivon",
+       "variational: parameters are drawn around their mean (Shen et al. 2024)"}};
 };
 
 /// With g the gradient of the loss, η the learning rate and t = 1, 2, … the number of the update:
@@ -32,8 +33,8 @@ struct Named<OptimizerKind> {
 ///     and
 ///             scaled by η. It applies to every parameter, biases included.
 ///
-/// These are the conventions of optax and PyTorch. sgd and adam have no weight decay. ivon draws the parameters at
-/// which it asks for the gradient: dynamics/ivon.hpp; the member is its mean m.
+/// These are the conventions of optax and PyTorch. sgd and adam have no weight decay. ivon draws the
+/// parameters at which it asks for the gradient: dynamics/ivon.hpp; the member is its mean m.
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::adamw;
   double weight_decay = 0.005;                  ///< λ ≥ 0; adamw; δ of ivon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sampler ivon on models where the nearest Gaussian with independent entries is known: mean of the posterior,
-// variances 1/Λ_ii. Seeds are fixed; each bound says what it allows.
+// The sampler ivon on models where the nearest Gaussian with independent entries is known: mean of the
+// posterior, variances 1/Λ_ii. Seeds are fixed; each bound says what it allows.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -46,8 +46,7 @@ class LinearRegression final : public Likelihood<double> {
       double residual = y_[r];
       for (std::size_t j = 0; j < kColumns; ++j) residual -= x_[r * kColumns + j] * theta[j];
       value -= 0.5 * residual * residual / (kSigma * kSigma);
-      for (std::size_t j = 0; j < kColumns; ++j)
-        g[j] += x_[r * kColumns + j] * residual / (kSigma * kSigma);
+      for (std::size_t j = 0; j < kColumns; ++j) g[j] += x_[r * kColumns + j] * residual / (kSigma * kSigma);
     }
     return value;
   }
@@ -87,7 +86,8 @@ std::vector<double> posterior_mean() {
   return {theta.span().begin(), theta.span().end()};
 }
 
-IvonSampler<Vector> sampler(std::uint64_t warmup, std::uint64_t draws, std::size_t rows, double precision = 0) {
+IvonSampler<Vector> sampler(std::uint64_t warmup, std::uint64_t draws, std::size_t rows,
+                            double precision = 0) {
   IvonSamplerOptions options;
   options.step_size = 0.1;
   options.observations = double(rows);
@@ -109,8 +109,8 @@ TEST_P(IvonOnLinearRegression, FindsTheNearestIndependentGaussian) {
   std::vector<double> found(mean.size()), variance(mean.size());
   for (std::size_t j = 0; j < mean.size(); ++j) {
     const double sd = 1 / std::sqrt(model.precision(j));
-    // h is an average of some 4,000 ĥ, which scatter by √2 h with all rows and by 2.8 h with 50 (then ĝ's noise is most
-    // of it): 1.1 and 2.3 % of σ; four of them.
+    // h is an average of some 4,000 ĥ, which scatter by √2 h with all rows and by 2.8 h with 50 (then ĝ's
+    // noise is most of it): 1.1 and 2.3 % of σ; four of them.
     EXPECT_NEAR(ivon.mean()[j], mean[j], 0.06 * sd) << j;
     EXPECT_NEAR(ivon.sd(j) / sd, 1, GetParam().first == 0 ? 0.045 : 0.09) << j;
     found[j] = ivon.mean()[j], variance[j] = ivon.sd(j) * ivon.sd(j);
@@ -119,7 +119,8 @@ TEST_P(IvonOnLinearRegression, FindsTheNearestIndependentGaussian) {
   EXPECT_EQ(check.disagreement(found, variance), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Batches, IvonOnLinearRegression, testing::Values(std::pair(0, false), std::pair(50, false), std::pair(0, true),
+INSTANTIATE_TEST_SUITE_P(Batches, IvonOnLinearRegression,
+                         testing::Values(std::pair(0, false), std::pair(50, false), std::pair(0, true),
                                          std::pair(50, true)),
                          [](const auto& one) {
                            return std::string(one.param.first == 0 ? "all_rows" : "of_50") +

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run at temperature T samples posterior^(1/T): on a linear model with known noise, whose posterior is a Gaussian,
-// the variances are T times those at T = 1. For samplers with a temperature of their own and for those whose target is
-// tempered. (The -naive samplers keep the noise of their mini-batches, which a cold posterior makes relatively larger.)
+// A run at temperature T samples posterior^(1/T): on a linear model with known noise, whose posterior is a
+// Gaussian, the variances are T times those at T = 1. For samplers with a temperature of their own and for
+// those whose target is tempered. (The -naive samplers keep the noise of their mini-batches, which a cold
+// posterior makes relatively larger.)
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -59,7 +60,8 @@ class Temperature : public testing::TestWithParam<Case> {
     std::vector<double> sum(d), squares(d), out(d);
     for (std::size_t i = 0; i < n; ++i) {
       draws.read(i, std::span<float>(row));
-      for (std::size_t j = 0; j < d; ++j) sum[j] += double(row[j]), squares[j] += double(row[j]) * double(row[j]);
+      for (std::size_t j = 0; j < d; ++j)
+        sum[j] += double(row[j]), squares[j] += double(row[j]) * double(row[j]);
     }
     for (std::size_t j = 0; j < d; ++j)
       out[j] = squares[j] / double(n) - (sum[j] / double(n)) * (sum[j] / double(n));
@@ -67,8 +69,8 @@ class Temperature : public testing::TestWithParam<Case> {
   }
 };
 
-/// Effective sample sizes are above 1,000: a ratio's standard error is below 6 %, so that four of them are allowed (a
-/// false alarm in 5,000 of a coordinate); without temperature it would be 4.
+/// Effective sample sizes are above 1,000: a ratio's standard error is below 6 %, so that four of them are
+/// allowed (a false alarm in 5,000 of a coordinate); without temperature it would be 4.
 TEST_P(Temperature, ScalesTheVariances) {
   const auto warm = variances(1), cold = variances(kTemperature);
   ASSERT_EQ(warm.size(), 3u);

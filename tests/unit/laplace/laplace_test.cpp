@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Laplace approximation against closed forms: a linear model, where it is exact, and curvatures summed from
-// finite differences.
+// The Laplace approximation against closed forms: a linear model, where it is exact, and curvatures summed
+// from finite differences.
 #include "smile/laplace/laplace.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,8 @@ MatrixXd curvature(const FcnProblem& problem) {
     auto up = problem.theta, down = problem.theta;
     up[i] += kStep, down[i] -= kStep;
     const MatrixXd slope = (outputs(problem, up) - outputs(problem, down)) / (2 * kStep);
-    for (std::size_t n = 0; n < problem.rows; ++n) jacobian[n].col(Index(i)) = slope.row(Index(n)).transpose();
+    for (std::size_t n = 0; n < problem.rows; ++n)
+      jacobian[n].col(Index(i)) = slope.row(Index(n)).transpose();
   }
   MatrixXd sum = MatrixXd::Zero(Index(d), Index(d));
   for (std::size_t n = 0; n < problem.rows; ++n) {
@@ -104,7 +105,8 @@ class Laplace : public testing::TestWithParam<Task> {
 };
 
 TEST_P(Laplace, FullIsTheInverseOfTheSummedCurvatureAndThePrior) {
-  EXPECT_LT(largest_difference(covariance_of(posterior(LaplaceForm::full), d()), precision().inverse()), 1e-6);
+  EXPECT_LT(largest_difference(covariance_of(posterior(LaplaceForm::full), d()), precision().inverse()),
+            1e-6);
 }
 
 TEST_P(Laplace, ATemperatureScalesTheCovariance) {
@@ -141,8 +143,8 @@ TEST_P(Laplace, KroneckerIsExactWithinLayersForOneRow) {
 
 /// A bound on a statistic of 5 standard errors: with all pairs of 30 parameters a false alarm in 4,000.
 TEST_P(Laplace, DrawsHaveItsMoments) {
-  for (const LaplaceForm form : {LaplaceForm::full, LaplaceForm::kronecker, LaplaceForm::diagonal,
-                                 LaplaceForm::last_layer}) {
+  for (const LaplaceForm form :
+       {LaplaceForm::full, LaplaceForm::kronecker, LaplaceForm::diagonal, LaplaceForm::last_layer}) {
     const auto posterior = this->posterior(form);
     const MatrixXd covariance = covariance_of(posterior, d());
     constexpr std::size_t kDraws = 4000;
@@ -160,7 +162,8 @@ TEST_P(Laplace, DrawsHaveItsMoments) {
       for (Index j = 0; j <= i; ++j) {
         const double error = std::sqrt(
             (covariance(i, i) * covariance(j, j) + covariance(i, j) * covariance(i, j)) / double(kDraws));
-        EXPECT_LE(std::abs(sum(i, j) - covariance(i, j)), 5 * error + 1e-9) << name_of(form) << ' ' << i << ' ' << j;
+        EXPECT_LE(std::abs(sum(i, j) - covariance(i, j)), 5 * error + 1e-9)
+            << name_of(form) << ' ' << i << ' ' << j;
       }
   }
 }
@@ -172,8 +175,8 @@ TEST_P(Laplace, FrozenParametersHaveNoPart) {
   ParameterLayout layout;
   layout.add("moving", {moving.size()}, ParameterKind::other);
   const auto prior = make_prior("Normal", {{"loc", 0.0}, {"scale", 0.7}}, layout);
-  const LaplacePosterior posterior(*network_, problem_.spec.task, problem_.position<float>(), *prior, moving, {},
-                                   {});
+  const LaplacePosterior posterior(*network_, problem_.spec.task, problem_.position<float>(), *prior, moving,
+                                   {}, {});
   const Index n = Index(moving.size());
   EXPECT_LT(largest_difference(covariance_of(posterior, moving.size()),
                                precision().bottomRightCorner(n, n).inverse()),
@@ -199,7 +202,8 @@ struct LinearModel {
       for (std::size_t k = 0; k < 3; ++k) design(Index(r), Index(k)) = problem.features[3 * r + k];
       y[Index(r)] = problem.targets[r];
     }
-    precision = design.transpose() * design / (kSigma * kSigma) + MatrixXd::Identity(4, 4) / (kPriorSd * kPriorSd);
+    precision =
+        design.transpose() * design / (kSigma * kSigma) + MatrixXd::Identity(4, 4) / (kPriorSd * kPriorSd);
     mean = precision.inverse() * design.transpose() * y / (kSigma * kSigma);
     for (Index i = 0; i < 4; ++i) problem.theta[std::size_t(i)] = mean[i];
     problem.theta[4] = std::log(kSigma);
@@ -240,9 +244,9 @@ TEST(LaplaceOfALinearModel, PredictsAsThePosteriorDoes) {
 /// log N(y; 0, σ² I + X P⁻¹ Xᵀ)
 double evidence(const LinearModel& model, double factor) {
   const double prior_variance = LinearModel::kPriorSd * LinearModel::kPriorSd / factor;
-  const MatrixXd covariance = MatrixXd::Identity(Index(kRows), Index(kRows)) * LinearModel::kSigma *
-                                  LinearModel::kSigma +
-                              prior_variance * model.design * model.design.transpose();
+  const MatrixXd covariance =
+      MatrixXd::Identity(Index(kRows), Index(kRows)) * LinearModel::kSigma * LinearModel::kSigma +
+      prior_variance * model.design * model.design.transpose();
   const Eigen::LLT<MatrixXd> root(covariance);
   const double log_det = 2 * MatrixXd(root.matrixL()).diagonal().array().log().sum();
   return -0.5 * (model.y.dot(root.solve(model.y)) + log_det + double(kRows) * std::log(2 * M_PI));
@@ -289,10 +293,12 @@ TEST(LaplaceRefuses, WhatItCannotDo) {
   const FcnNetwork network = network_of(large);
   EXPECT_NE(laplace_problem(network, Task::mean_regression, {}, large.theta.size()).find("2000"),
             std::string::npos);
-  EXPECT_EQ(laplace_problem(network, Task::mean_regression, {.form = LaplaceForm::kronecker}, large.theta.size()),
-            "");
+  EXPECT_EQ(
+      laplace_problem(network, Task::mean_regression, {.form = LaplaceForm::kronecker}, large.theta.size()),
+      "");
   EXPECT_NE(laplace_problem(network, Task::mean_regression, {.form = LaplaceForm::kronecker}, 10), "");
-  EXPECT_NE(laplace_problem(network, Task::multilabel, {.form = LaplaceForm::diagonal}, large.theta.size()), "");
+  EXPECT_NE(laplace_problem(network, Task::multilabel, {.form = LaplaceForm::diagonal}, large.theta.size()),
+            "");
   const auto heavy = make_prior("Laplace", {{"loc", 0.0}, {"scale", 1.0}}, large.spec.layout());
   const auto around = [&](LaplaceOptions options, const Prior& prior) {
     return LaplacePosterior(network, Task::mean_regression, large.position<float>(), prior, {}, options, {});

@@ -162,7 +162,8 @@ TEST(LockFile, AFileWithoutANameIsHeldUntilItIsOld) {
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
-/// A process that is killed at any moment leaves a lock that names it, so that it is known to be dead at once.
+/// A process that is killed at any moment leaves a lock that names it, so that it is known to be dead at
+/// once.
 TEST(LockFile, KilledAtAnyMomentItsMakerIsNamed) {
   TemporaryFolder folder;
   const fs::path path = folder / "lock";

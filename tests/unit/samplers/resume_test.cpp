@@ -73,8 +73,8 @@ TEST_P(Resume, goes_on_bit_for_bit) {
 INSTANTIATE_TEST_SUITE_P(Samplers, Resume, testing::ValuesIn(kinds()),
                          [](const auto& kind) { return std::string(kind.param.name); });
 
-/// A chain that is moved goes on from there, with the step size it had, and what it then carries is of the new place:
-/// saved and restored it goes on in the same way.
+/// A chain that is moved goes on from there, with the step size it had, and what it then carries is of the
+/// new place: saved and restored it goes on in the same way.
 class MoveTo : public Resume {};
 TEST_P(MoveTo, goes_on_from_there_with_what_was_tuned) {
   auto sampler = GetParam().make();
