@@ -67,7 +67,7 @@ std::vector<MetricInfo>& all_metrics() {
        [](Sources s) {
          return s.members ? Value(s.members->rmse * s.target_scale) : regression(&R::rmse_own_unit)(s);
        }},
-      {kCoverage, "", nominal, comparison, {}, &IntervalCoverage::observed},
+      {kCoverage, "", nominal, comparison, {}, &IntervalCoverage::observed, true},
       {"calibration error", "calibration_error", lower, comparison, regression(&R::calibration_error)},
       {"LPPD, linearised", "", higher, sweep | comparison, linear_lppd},
       {"RMSE, linearised", "", lower, none,
@@ -79,12 +79,15 @@ std::vector<MetricInfo>& all_metrics() {
       {"ECE, linearised", "", lower, none,
        [](Sources s) {
          return s.linear_classification ? Value(s.linear_classification->reliability.ece) : Value();
-       }},
+       },
+       nullptr, true},
       {"perplexity", "perplexity", lower, none, classification(&C::perplexity)},
-      {metric::kAccuracy, "accuracy", higher, sweep | comparison, classification(&C::accuracy)},
+      {metric::kAccuracy, "accuracy", higher, sweep | comparison, classification(&C::accuracy), nullptr,
+       true},
       {"Brier", "brier", lower, comparison, classification(&C::brier)},
       {metric::kEce, "ece", lower, comparison,
-       [](Sources s) { return s.classification ? Value(s.classification->reliability.ece) : Value(); }},
+       [](Sources s) { return s.classification ? Value(s.classification->reliability.ece) : Value(); },
+       nullptr, true},
       {"AUROC", "auroc", higher, comparison, classification(&C::auroc)},
       {"F1", "f1", higher, none, classification(&C::f1)},
       {"entropy", "mean_entropy", neither, none, classification(&C::mean_entropy)},

@@ -13,23 +13,37 @@
 namespace smile::report {
 namespace {
 
-/// Chains that the diagnosis does not call sound are drawn so that they stand out.
-std::string style_of(const RunFiles& run, std::uint32_t chain) {
+constexpr std::size_t kColours = 10;  ///< more chains than these share one
+
+bool is_odd(const RunFiles& run, std::uint32_t chain) {
   if (run.diagnostics.contains("chains"))
     for (const auto& d : run.diagnostics["chains"])
       if (d.value("chain", std::int64_t{-1}) == std::int64_t(chain))
-        return d.value("verdict", "").starts_with("sound") ? "many" : "many odd";
-  return "many";
+        return !d.value("verdict", "").starts_with("sound");
+  return false;
 }
 
-bool has_odd(const RunFiles& run) {
-  return std::any_of(run.chains.begin(), run.chains.end(),
-                     [&](const ChainReport& chain) { return style_of(run, chain.chain) != "many"; });
+/// A colour a chain where there are enough. Those that the diagnosis does not call sound stand out.
+std::string style_of(const RunFiles& run, std::uint32_t chain) {
+  const char* odd = is_odd(run, chain) ? " odd" : "";
+  if (run.chains.size() > kColours) return std::string("many") + odd;
+  std::size_t place = 0;
+  while (place < run.chains.size() && run.chains[place].chain != chain) ++place;
+  return fmt::format("many{} one c{}", odd, place);
 }
 
 Key key_of_chains(const RunFiles& run) {
-  Key key{{"many", has_odd(run) ? "a sound chain" : "a chain"}};
-  if (has_odd(run)) key.push_back({"many odd", "a chain that is not"});
+  const bool has_odd = std::any_of(run.chains.begin(), run.chains.end(),
+                                   [&](const ChainReport& chain) { return is_odd(run, chain.chain); });
+  Key key;
+  if (run.chains.size() > kColours) {
+    key.push_back({"many", has_odd ? "a sound chain" : "a chain"});
+    if (has_odd) key.push_back({"many odd", "a chain that is not"});
+    return key;
+  }
+  for (const ChainReport& chain : run.chains)
+    key.push_back({style_of(run, chain.chain), fmt::format("{}{}{}", key.empty() ? "chain " : "", chain.chain,
+                                                           is_odd(run, chain.chain) ? " (not sound)" : "")});
   return key;
 }
 

@@ -13,6 +13,8 @@ std::string first_screen(const RunFiles& run);
 /// Whether the model is any good, in sentences: beside its members and a constant, its intervals, its chains,
 /// its rows.
 std::string verdict(const RunFiles& run);
+/// Whether the diagnosis finds that the chains differ in their predictions.
+bool chains_differ(const RunFiles& run);
 /// The four numbers of the first screen, those of the run's task.
 std::string tiles(const RunFiles& run);
 
@@ -24,6 +26,9 @@ double coverage_of_intervals(const RunFiles& run, double nominal);
 
 /// How good the predictions are, and where they are unsure or wrong.
 std::string prediction_figures(const RunFiles& run);
+/// Of a classification: test rows by class and predicted class, or the most frequent confusions of many
+/// classes.
+std::string confusion_section(const RunFiles& run);
 /// The test rows that are furthest off.
 std::string worst_rows(const RunFiles& run);
 

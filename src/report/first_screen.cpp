@@ -11,10 +11,6 @@
 namespace smile::report {
 namespace {
 
-std::string percent(double share) {
-  return std::isnan(share) ? std::string("–") : fmt::format("{:.1f} %", 100 * share);
-}
-
 std::string head(const RunFiles& run) {
   const std::size_t failed = run.metrics.failed_chains;
   return fmt::format(
@@ -57,7 +53,10 @@ std::string warnings(const RunFiles& run) {
         notes.push_back(note(f.value("weight", ""), f.value("text", ""), f.value("advice", "")));
   for (const std::string& w : run.metrics.warnings) notes.push_back(note("warning", w, ""));
   const auto [sound, all] = sound_chains(run);
-  if (notes.empty() && sound == all) return note("good", "No warnings.", "");
+  if (notes.empty() && sound == all)
+    return note("good",
+                chains_differ(run) ? "No warnings; that the chains differ is said above." : "No warnings.",
+                "");
   std::string out, rest;
   constexpr std::size_t kShown = 3;
   for (std::size_t i = 0; i < notes.size(); ++i) (i < kShown ? out : rest) += notes[i];
@@ -82,17 +81,20 @@ std::string tiles(const RunFiles& run) {
   const std::string of_error =
       in_own_unit ? "RMSE in the unit of " + unit : capitalised(fmt::format("{} of the sampler", error));
   std::string out = tile("LPPD of the sampler (test rows)", number(after), lppd_than) +
-                    tile(of_error, number(run.metric(error)),
-                         "warm-started ensemble " + number(run.metric(error, Phase::ensemble)));
+                    tile(of_error, metric_text(error, run.metric(error)),
+                         "warm-started ensemble " + metric_text(error, run.metric(error, Phase::ensemble)));
   if (run.is_regression())
     out += tile("90 % intervals hold", percent(coverage_of_intervals(run, 0.9)),
                 fmt::format("of {} test targets", grouped(double(run.array("target").size()))));
   else
-    out += tile("Calibration error (ECE)", number(run.metric(metric::kEce)),
-                "warm-started ensemble " + number(run.metric(metric::kEce, Phase::ensemble)));
+    out +=
+        tile("Calibration error (ECE)", metric_text(metric::kEce, run.metric(metric::kEce)),
+             "warm-started ensemble " + metric_text(metric::kEce, run.metric(metric::kEce, Phase::ensemble)));
   const auto [sound, all] = sound_chains(run);
   out += tile("Sound chains", fmt::format("{} of {}", sound, all),
-              all == sound ? "see below for each" : "the others are named below");
+              all != sound         ? "the others are named below"
+              : chains_differ(run) ? "each by itself; they differ, as said above"
+                                   : "see below for each");
   return "<div class=\"tiles\">\n" + out + "</div>\n";
 }
 

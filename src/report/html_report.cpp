@@ -27,8 +27,9 @@ using report::RunFiles;
 std::string metrics_section(const RunFiles& run) {
   std::vector<std::vector<Cell>> rows;
   for (const MetricRow& row : run.metrics.metrics)
-    rows.push_back({row.name, number(row.ensemble), number(row.sampling)});
-  return "<h2>Test metrics</h2>\n" + report::table({"metric", "warm-started ensemble", "sampler"}, rows) +
+    rows.push_back(
+        {row.name, report::metric_text(row.name, row.ensemble), report::metric_text(row.name, row.sampling)});
+  return "<h3>Test metrics</h3>\n" + report::table({"metric", "warm-started ensemble", "sampler"}, rows) +
          "<p class=\"quiet\">LPPD is the mean log predictive density of a test row: more is better. The "
          "ensemble is the "
          "networks that the chains start from; the sampler is all stored draws of all chains. Errors are in "
@@ -150,21 +151,30 @@ std::string section(const char* heading, const std::string& figures) {
                          : fmt::format("<h2>{}</h2>\n<div class=\"figures\">\n{}</div>\n", heading, figures);
 }
 
+/// For who wants to know how, not only how well.
+std::string sampler_sections(const RunFiles& run) {
+  std::string out;
+  if (const std::string figures = report::chain_figures(run) + report::walk_figures(run); !figures.empty())
+    out += "<div class=\"figures\">\n" + figures + "</div>\n";
+  out += "<details><summary>Numbers of each chain</summary>\n" + chain_numbers(run) + "</details>\n";
+  if (const std::string tables = convergence_tables(run); !tables.empty())
+    out += section("Convergence", report::convergence_figures(run)) + tables;
+  return out + timing_section(run);
+}
+
 }  // namespace
 
 std::string write_report(const std::string& run_directory, const std::string& out) {
   const RunFiles run = report::read_run_files(run_directory);
   std::string body = report::first_screen(run);
-  body += section("Predictions", report::prediction_figures(run)) + report::worst_rows(run);
-  body += metrics_section(run);
+  body += section("Predictions", report::prediction_figures(run));
+  body += "<div class=\"pair\">\n<div>\n" + report::confusion_section(run) + report::worst_rows(run) +
+          "</div>\n<div>\n" + metrics_section(run) + "</div>\n</div>\n";
   body += "<h2>Chains</h2>\n" + verdicts(run);
-  if (const std::string figures = report::chain_figures(run) + report::walk_figures(run); !figures.empty())
-    body += "<div class=\"figures\">\n" + figures + "</div>\n";
-  body += "<details><summary>Numbers of each chain</summary>\n" + chain_numbers(run) + "</details>\n";
-  const std::string convergence = report::convergence_figures(run);
-  if (const std::string tables = convergence_tables(run); !tables.empty())
-    body += section("Convergence", convergence) + tables;
-  body += timing_section(run);
+  body +=
+      "<details class=\"expert\"><summary>What the sampler did: steps, energies, convergence, "
+      "time</summary>\n" +
+      sampler_sections(run) + "</details>\n";
   body += "<h2>Configuration</h2>\n<details><summary>config.yaml</summary><pre>" + escaped(run.config_text) +
           "</pre></details>\n";
   const std::string path = out.empty() ? RunPaths(run.path).report().string() : out;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "report/plot.hpp"
+#include "smile/evaluation/metrics.hpp"
 
 namespace smile::report {
 namespace {
@@ -13,15 +14,17 @@ namespace {
 constexpr std::string_view kStyle = R"(
 :root{color-scheme:light dark;--page:#fdfdfc;--card:#fff;--ink:#1d2126;--quiet:#5a626c;--rule:#e2e5e9;
 --s1:#1f66b5;--s2:#c2541b;--s3:#2e7d4f;--s4:#8a4fa8;--s5:#b0812a;--s6:#4b5563;
+--c0:#1f66b5;--c1:#c2541b;--c2:#2e7d4f;--c3:#8a4fa8;--c4:#b0812a;--c5:#0f8b8d;--c6:#c23b6f;--c7:#6b7a1e;--c8:#7a5c3e;--c9:#4b5563;
 --bar:#a9c6e8;--band:#e6ebf1;--warn:#fff5dc;--warn-edge:#c98a00;--good:#e9f5ee;--good-edge:#2e7d4f;
 --bad:#fdecea;--bad-edge:#c0392b}
 @media screen and (prefers-color-scheme:dark){:root{--page:#15181b;--card:#1b1f23;--ink:#e6e8ea;--quiet:#a2aab3;--rule:#32383e;
 --s1:#74b3f5;--s2:#f3a06a;--s3:#7cc79b;--s4:#c79ae0;--s5:#dcb566;--s6:#aab2bb;
+--c0:#74b3f5;--c1:#f3a06a;--c2:#7cc79b;--c3:#c79ae0;--c4:#dcb566;--c5:#5fd0d1;--c6:#f08fb4;--c7:#bccb62;--c8:#c9a884;--c9:#aab2bb;
 --bar:#335a86;--band:#2a3138;--warn:#382d12;--warn-edge:#d9a520;--good:#17301f;--good-edge:#7cc79b;
 --bad:#3b1e1b;--bad-edge:#f08a7e}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
-body{margin:0 auto;max-width:72rem;padding:1.25rem 1rem 4rem;background:var(--page);color:var(--ink);
+body{margin:0 auto;max-width:84rem;padding:1.25rem 1rem 4rem;background:var(--page);color:var(--ink);
 font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif}
 h1{font-size:1.45rem;font-weight:650;line-height:1.25;margin:0 0 .15rem;overflow-wrap:anywhere}
 h2{font-size:1.15rem;font-weight:650;margin:2.75rem 0 .6rem;padding-top:.9rem;border-top:1px solid var(--rule)}
@@ -65,6 +68,18 @@ svg{width:100%;height:auto;display:block}
 .dot.faint{fill:var(--s1);fill-opacity:.35}
 .many{stroke:var(--s1);stroke-width:1;stroke-opacity:.45}
 .many.odd{stroke:var(--s2);stroke-width:1.4;stroke-opacity:1}
+.many.c0{stroke:var(--c0)}.many.c1{stroke:var(--c1)}.many.c2{stroke:var(--c2)}.many.c3{stroke:var(--c3)}
+.many.c4{stroke:var(--c4)}.many.c5{stroke:var(--c5)}.many.c6{stroke:var(--c6)}.many.c7{stroke:var(--c7)}
+.many.c8{stroke:var(--c8)}.many.c9{stroke:var(--c9)}
+.many.one{stroke-width:1.2;stroke-opacity:.8}.many.one.odd{stroke-width:2.2;stroke-opacity:1}
+.confusion td span.right,.confusion td span.wrong{display:block;padding:.1rem .35rem;border-radius:.2rem}
+.confusion td span.right{background:color-mix(in srgb,var(--good-edge) calc(var(--share)*.45),transparent)}
+.confusion td span.wrong{background:color-mix(in srgb,var(--bad-edge) calc(var(--share)*.9),transparent)}
+.confusion td{padding:.1rem .15rem}
+.pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,34rem),1fr));gap:1rem 2.5rem;margin-top:2rem}
+.pair>div{min-width:0}.pair>div:empty{display:none}.pair *+h3{margin-top:1.5rem}
+.expert>summary{font-size:1.15rem;font-weight:650;color:var(--ink);margin:2.75rem 0 .6rem;padding-top:.9rem;
+border-top:1px solid var(--rule)}
 .thin{stroke-width:1.2}
 .reference{stroke:var(--quiet);stroke-width:1.2;stroke-dasharray:5 4}
 .dashed{stroke-dasharray:5 4;stroke-width:1.4}
@@ -153,6 +168,15 @@ std::string number(double value) {
   std::string text = fmt::format("{:.4g}", value);
   if (text[0] == '-') text.replace(0, 1, "−");
   return text;
+}
+
+std::string percent(double share) {
+  return std::isnan(share) ? std::string("–") : fmt::format("{:.1f} %", 100 * share);
+}
+
+std::string metric_text(std::string_view label, double value) {
+  const KnownMetric known = find_metric(label);
+  return known.row != nullptr && known.row->is_share ? percent(value) : number(value);
 }
 
 std::string grouped(double count) {

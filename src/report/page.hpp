@@ -42,6 +42,10 @@ std::string capitalised(std::string text);
 
 /// Four significant digits with a true minus sign; "–" for what does not apply.
 std::string number(double value);
+/// 0.93018 as "93.0 %", wherever a share stands; "–" for what does not apply.
+std::string percent(double share);
+/// The value of a metric as all of a report writes it. @param label  of a row of metrics()
+std::string metric_text(std::string_view label, double value);
 /// 150000 as "150,000".
 std::string grouped(double count);
 

@@ -30,6 +30,19 @@ void add_chance_band(Plot& plot, double n) {
   plot.band(low, high, "", "two standard deviations of chance");
 }
 
+/// The same for bins of confidence, each with rows of its own number.
+void add_chance_band_of_bins(Plot& plot, const nlohmann::ordered_json& bins) {
+  std::vector<Point> low, high;
+  for (std::size_t i = 0; i < bins["count"].size(); ++i) {
+    const double n = json_number(bins["count"][i]), c = json_number(bins["confidence"][i]);
+    if (!(n > 0)) continue;
+    const double sd = std::sqrt(c * (1 - c) / n);
+    low.push_back({c, std::max(0.0, c - 2 * sd)});
+    high.push_back({c, std::min(1.0, c + 2 * sd)});
+  }
+  if (low.size() > 1) plot.band(low, high, "", "two standard deviations of chance");
+}
+
 std::string coverage_figure(const std::vector<double>& pit) {
   std::vector<Point> curve;
   for (int i = 0; i <= 100; ++i) curve.push_back({i / 100.0, covered(pit, i / 100.0)});
@@ -55,6 +68,7 @@ std::string reliability_figure(const RunFiles& run) {
   Plot plot({"confidence"}, {"accuracy"});
   plot.x_range(0, 1);
   plot.y_range(0, 1);
+  add_chance_band_of_bins(plot, bins);
   plot.line({{0, 0}, {1, 1}}, "reference", "perfect calibration");
   std::vector<Point> line;
   for (std::size_t i = 0; i < bins["count"].size(); ++i) {
@@ -69,7 +83,7 @@ std::string reliability_figure(const RunFiles& run) {
       "Calibration", plot.svg("Accuracy against confidence of the predicted class"),
       "Share of right predictions among those of equal confidence; larger dots hold more rows. Below the "
       "diagonal the network is overconfident.",
-      {{"dot series-1", "bins of confidence"}, {"reference", "perfect"}});
+      {{"dot series-1", "bins of confidence"}, {"reference", "perfect"}, {"band", "what chance alone does"}});
 }
 
 std::string running_lppd(const RunFiles& run) {

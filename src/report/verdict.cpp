@@ -66,17 +66,16 @@ std::string against_a_constant(const RunFiles& run) {
     if (!(total > 0) || mean.size() != target.size()) return {};
     const double scale = run.data.normalisation.target_sd, n = double(target.size());
     return fmt::format(
-        "It is off by {:.4g} in the unit of {} (RMSE), where the mean of the test rows is off by {:.4g}: R² "
-        "{:.3f}.",
-        std::sqrt(squares / n) * scale, target_of(run), std::sqrt(total / n) * scale, 1 - squares / total);
+        "It is off by {} in the unit of {} (RMSE), where the mean of the test rows is off by {}: R² {:.3f}.",
+        number(std::sqrt(squares / n) * scale), target_of(run), number(std::sqrt(total / n) * scale),
+        1 - squares / total);
   }
   std::map<double, std::size_t> counts;
   for (const double y : target) ++counts[y];
   std::size_t most = 0;
   for (const auto& [label, count] : counts) most = std::max(most, count);
-  return fmt::format(
-      "It is right for {:.1f} % of them, where always the commonest class is right for {:.1f} %.",
-      100 * run.metric(metric::kAccuracy), 100 * double(most) / double(target.size()));
+  return fmt::format("It is right for {} of them, where always the commonest class is right for {}.",
+                     percent(run.metric(metric::kAccuracy)), percent(double(most) / double(target.size())));
 }
 
 /// Against what chance alone does to a share of so many rows.
@@ -88,18 +87,14 @@ std::string intervals(const RunFiles& run) {
   const char* how = observed < 0.9 - chance   ? "too narrow"
                     : observed > 0.9 + chance ? "too wide"
                                               : "as wide as they should be";
-  return fmt::format("Its 90 % intervals hold {:.1f} %: they are {}.", 100 * observed, how);
+  return fmt::format("Its 90 % intervals hold {}: they are {}.", percent(observed), how);
 }
 
 std::string agreement(const RunFiles& run) {
   if (!run.diagnostics.contains("predictions") || run.metrics.chains < 2) return {};
   const double r_hat = json_number(run.diagnostics["predictions"]["rhat"], "median");
   if (!std::isfinite(r_hat)) return {};
-  bool differ = false;
-  if (run.diagnostics.contains("findings"))
-    for (const auto& finding : run.diagnostics["findings"])
-      differ = differ || finding.value("code", "") == name_of(Cause::chains_differ);
-  return !differ
+  return !chains_differ(run)
              ? fmt::format("The chains agree in their predictions (R-hat {:.2f}).", r_hat)
              : fmt::format(
                    "The chains differ in their predictions (R-hat {:.2f}), as is usual where each explores a "
@@ -116,6 +111,13 @@ std::string rows(const RunFiles& run) {
 }
 
 }  // namespace
+
+bool chains_differ(const RunFiles& run) {
+  if (!run.diagnostics.contains("findings")) return false;
+  for (const auto& finding : run.diagnostics["findings"])
+    if (finding.value("code", "") == name_of(Cause::chains_differ)) return true;
+  return false;
+}
 
 std::string verdict(const RunFiles& run) {
   std::string text;

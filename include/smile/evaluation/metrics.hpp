@@ -58,6 +58,7 @@ struct MetricInfo {
   std::function<std::optional<double>(const MetricSources&)> value;
   /// In place of `value`, for one central interval.
   double IntervalCoverage::*of_interval = nullptr;
+  bool is_share = false;  ///< reports write it in per cent
 };
 
 /// In the order of tables.

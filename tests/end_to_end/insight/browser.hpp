@@ -84,6 +84,7 @@ inline nlohmann::json look_at(const std::string& html, const std::vector<int>& w
 addEventListener('load', () => {
   const seen = [...document.querySelectorAll('iframe')].map(frame => {
     const d = frame.contentDocument, w = frame.contentWindow;
+    d.querySelectorAll('details.expert').forEach(e => e.open = true);
     const wide = [...d.querySelectorAll('body *')].filter(e => {
       if (e.closest('.wide, pre, details:not([open])')) return false;
       const box = e.getBoundingClientRect();

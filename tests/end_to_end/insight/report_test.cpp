@@ -104,6 +104,74 @@ std::string two_classes() {
   return table.str();
 }
 
+std::string between(const std::string& text, const std::string& before, const std::string& after) {
+  const auto begin = text.find(before);
+  EXPECT_NE(begin, std::string::npos) << before;
+  if (begin == std::string::npos) return {};
+  const auto from = begin + before.size();
+  return text.substr(from, text.find(after, from) - from);
+}
+std::string tile_of(const std::string& html, const std::string& what) {
+  return between(html, "<div class=\"what\">" + what + "</div><div class=\"value\">", "</div>");
+}
+/// The sampler's column of a row of the table of metrics.
+std::string cell_of(const std::string& html, const std::string& metric) {
+  const std::string row = between(html, "<td class=\"text\">" + metric + "</td>", "</tr>");
+  const std::string open = "<td>";
+  const auto last = row.rfind(open);
+  return last == std::string::npos ? row : between(row.substr(last), open, "</td>");
+}
+
+/// Whoever looks at a tile, at the sentence and at the table sees one number.
+TEST(Report, TileSentenceAndTableAgreeToTheDigit) {
+  TemporaryFolder folder;
+  const Outcome numbers =
+      smile({"run", folder.write("config.yaml", small_config()), "--out", folder / "run"});
+  ASSERT_EQ(numbers.status, 0) << numbers.error;
+  const std::string regression = content_of(folder / "run/report.html");
+  EXPECT_EQ(tile_of(regression, "LPPD of the sampler (test rows)"), cell_of(regression, "LPPD"));
+  EXPECT_EQ(tile_of(regression, "90 % intervals hold"), cell_of(regression, "coverage of 90 % intervals"));
+  EXPECT_EQ(between(regression, "Its 90 % intervals hold ", ":"), tile_of(regression, "90 % intervals hold"));
+  const std::string error = cell_of(regression, "RMSE, own unit");
+  EXPECT_NE(regression.find("It is off by " + error + " in the unit"), std::string::npos) << error;
+  EXPECT_NE(regression.find("<div class=\"value\">" + error + "</div>"), std::string::npos) << error;
+}
+
+TEST(Report, OfClassesSaysWhichIsTakenForWhich) {
+  TemporaryFolder folder;
+  const auto config =
+      folder.write("config.yaml", "data: {path: " + folder.write("t.data", two_classes()).string() +
+                                      ", task: class}\ntraining: {warmstart: {max_epochs: 30}, "
+                                      "sampler: {n_chains: 2, warmup_steps: 300, n_samples: 600, "
+                                      "n_thinning: 10}}\n");
+  const Outcome outcome = smile({"run", config, "--out", folder / "run"});
+  ASSERT_EQ(outcome.status, 0) << outcome.error;
+  const std::string html = content_of(folder / "run/report.html");
+  EXPECT_EQ(tile_of(html, "Accuracy of the sampler"), cell_of(html, "accuracy"));
+  EXPECT_EQ(tile_of(html, "Calibration error (ECE)"), cell_of(html, "ECE"));
+  EXPECT_EQ(between(html, "It is right for ", " of them"), tile_of(html, "Accuracy of the sampler"));
+  EXPECT_NE(html.find("what chance alone does"), std::string::npos) << "no band in the reliability figure";
+  // The counts are those of the file: right ones on the diagonal, all of them the test rows.
+  const std::string matrix = between(html, "<div class=\"confusion\">", "</table>");
+  const auto sum_of = [&](const std::string& kind) {
+    double sum = 0;
+    const std::regex count("<span class=\"" + kind + "\"[^>]*>([0-9,]+)</span>");
+    for (auto at = std::sregex_iterator(matrix.begin(), matrix.end(), count); at != std::sregex_iterator();
+         ++at)
+      sum += std::stod(std::regex_replace((*at)[1].str(), std::regex(","), ""));
+    return sum;
+  };
+  const json metrics = json::parse(content_of(folder / "run/eval/sampling.json"));
+  const double rows = sum_of("right") + sum_of("wrong");
+  EXPECT_EQ(rows, 80);
+  EXPECT_NEAR(sum_of("right") / rows, double(metrics["accuracy"]), 1e-9);
+  // What only an expert asks for is folded.
+  const auto expert = html.find("<details class=\"expert\">");
+  ASSERT_NE(expert, std::string::npos);
+  for (const char* of_experts : {"<h3>Step size</h3>", "<h2>Convergence</h2>", "<h2>Time</h2>"})
+    EXPECT_GT(html.find(of_experts), expert) << of_experts;
+}
+
 TEST(Report, OfARegressionIsSoundInABrowser) {
   TemporaryFolder folder;
   const auto config = folder.write("config.yaml", small_config());

@@ -20,8 +20,8 @@ TEST(FirstScreen, TextIsJudgedAsClassesAreAndNotByErrorsOfNumbers) {
   const std::string text = tiles(run_of("class_multilabel"));
   EXPECT_EQ(text.find("RMSE"), std::string::npos) << text;
   EXPECT_EQ(text.find("intervals"), std::string::npos) << text;
-  EXPECT_NE(text.find("Accuracy of the sampler</div><div class=\"value\">0.375"), std::string::npos) << text;
-  EXPECT_NE(text.find("Calibration error (ECE)</div><div class=\"value\">0.0625"), std::string::npos) << text;
+  EXPECT_NE(text.find("Accuracy of the sampler</div><div class=\"value\">37.5 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("Calibration error (ECE)</div><div class=\"value\">6.2 %"), std::string::npos) << text;
   EXPECT_EQ(tiles(run_of("class")), text);
   for (const char* task : {"regr", "mean_regr"}) {
     const std::string numbers = tiles(run_of(task));
