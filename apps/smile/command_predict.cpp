@@ -10,6 +10,7 @@
 #include "output.hpp"
 #include "progress_printer.hpp"
 #include "smile/deliver/predict.hpp"
+#include "smile/number_text.hpp"
 
 namespace smile::program {
 namespace {
@@ -28,7 +29,7 @@ int predict(const PredictArguments& arguments) {
   if (!arguments.quiet)
     for (const auto& remark : summary.remarks) printer.message("warning: " + remark);
   std::FILE* lines = lines_beside(arguments.out);
-  for (const auto& [name, value] : summary.scores) put(fmt::format("{}: {:.4f}\n", name, value), lines);
+  for (const auto& [name, value] : summary.scores) put(fmt::format("{}: {}\n", name, number_text(value, 4)), lines);
   put(summary.file + "\n", lines);
   return 0;
 }
