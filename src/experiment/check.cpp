@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
 #include <optional>
 
 #include "experiment/experiment.hpp"
@@ -32,9 +34,41 @@ std::size_t batch_rows(const Experiment& e) {
                   rows(warmstart.member.batch_size, warmstart.trains()));
 }
 
+/// Seconds of a gradient by row of the sampler's mini-batches, on this thread: of batches that grow until a
+/// fifth of a second is spent, the largest.
+std::optional<double> measured_seconds_per_row(const Experiment& e) {
+  if (!e.prior) return std::nullopt;  // follows from members that there are none of yet
+  using Clock = std::chrono::steady_clock;
+  constexpr double kBudget = 0.2;
+  const SamplerConfig& sampler = e.config.training.sampler;
+  const std::size_t most =
+      sampler.is_stochastic() && sampler.batch_size ? std::size_t(*sampler.batch_size) : e.observations();
+  HostVector<float> position, gradient(e.network->layout().size());
+  e.network->initialise({e.seed(), 0, Purpose::initialisation}, position);
+  const auto likelihood = e.network->likelihood(Part::train);
+  const auto begin = Clock::now();
+  const auto seconds = [](Clock::time_point since) {
+    return std::chrono::duration<double>(Clock::now() - since).count();
+  };
+  double per_row = 0;
+  for (std::size_t rows = 1;; rows = std::min(most, 2 * rows)) {
+    BatchOrder order = e.network->batches(std::min(rows, e.observations()), BatchMode::even,
+                                          {e.seed(), 0, Purpose::diagnostics});
+    const auto batch = order.rows(1);
+    double least = std::numeric_limits<double>::infinity();
+    for (int repeat = 0; repeat < 5 && (repeat < 2 || seconds(begin) < kBudget); ++repeat) {
+      const auto start = Clock::now();
+      likelihood->log_likelihood_and_gradient(batch, position, gradient);
+      least = std::min(least, seconds(start));
+    }
+    per_row = least / double(order.size(1));
+    if (rows >= most || seconds(begin) > kBudget) return per_row;
+  }
+}
+
 }  // namespace
 
-RunEstimate estimate_of(const Experiment& e, int threads) {
+RunEstimate estimate_of(const Experiment& e, int threads, Rate rate) {
   RunSize size{.dimension = e.dimension(), .training_rows = e.observations(), .data_bytes = data_bytes(e)};
   if (e.is_native()) {
     for (const ParameterGroup& group : e.layout.groups)
@@ -42,6 +76,7 @@ RunEstimate estimate_of(const Experiment& e, int threads) {
   }
   size.workspace_bytes = double(e.network->workspace_bytes(batch_rows(e)));
   size.device_bytes = e.network->free_device_bytes();
+  if (rate == Rate::measured) size.seconds_per_row = measured_seconds_per_row(e);
   size.outputs_of_draw = double(e.test.rows) * double(e.outputs());
   RunOptions options;
   options.threads = threads;
@@ -81,7 +116,8 @@ CheckedRun check_run(const Config& config, int threads) {
   const experiment::Experiment e = experiment::prepare(config);
   std::vector<std::string> warnings = e.warnings;
   for (std::string& remark : remarks_on_posterior(e)) warnings.push_back(std::move(remark));
-  return {e.config, e.info, experiment::estimate_of(e, threads), std::move(warnings)};
+  return {e.config, e.info, experiment::estimate_of(e, threads, experiment::Rate::measured),
+          std::move(warnings)};
 }
 
 }  // namespace smile

@@ -50,7 +50,8 @@ void estimate_space(const Config& config, const RunSize& size, std::uint64_t war
 }
 
 void estimate_time(const Config& config, const RunSize& size, RunEstimate& estimate) {
-  if (size.flops_per_row <= 0) return;
+  if (size.flops_per_row <= 0 && !size.seconds_per_row) return;
+  const double row = size.seconds_per_row.value_or(size.flops_per_row / kFlopsPerSecond);
   const SamplerConfig& sampler = config.training.sampler;
   const double d = static_cast<double>(size.dimension), rows = static_cast<double>(size.training_rows);
   const double rounds = std::ceil(static_cast<double>(sampler.n_chains) /
@@ -58,7 +59,7 @@ void estimate_time(const Config& config, const RunSize& size, RunEstimate& estim
   const double batch = sampler.is_stochastic() && sampler.batch_size
                            ? std::min(rows, static_cast<double>(*sampler.batch_size))
                            : rows;
-  const double gradient = batch * size.flops_per_row / kFlopsPerSecond + d * 24 / kBytesPerSecond;
+  const double gradient = batch * row + d * 24 / kBytesPerSecond;
   const double step = d * 48 / kBytesPerSecond + kSecondsPerStep;
   estimate.sampling_seconds = rounds * (static_cast<double>(estimate.gradients_per_chain) * gradient +
                                         static_cast<double>(estimate.steps_per_chain) * step);
@@ -66,8 +67,7 @@ void estimate_time(const Config& config, const RunSize& size, RunEstimate& estim
   if (!warmstart.trains()) return;
   const double updates =
       warmstart.member.batch_size ? std::ceil(rows / static_cast<double>(*warmstart.member.batch_size)) : 1;
-  const double epoch =
-      rows * size.flops_per_row / kFlopsPerSecond + updates * (d * 40 / kBytesPerSecond + kSecondsPerStep);
+  const double epoch = rows * row + updates * (d * 40 / kBytesPerSecond + kSecondsPerStep);
   estimate.warmstart_seconds = rounds * static_cast<double>(warmstart.member.max_epochs) * epoch;
 }
 

@@ -66,7 +66,8 @@ Experiment prepare(const Config& config, const std::shared_ptr<const Table>& giv
 std::string digest_of(const Experiment& experiment);
 
 /// What the run will need, with chains on `threads` threads (0: one a core).
-RunEstimate estimate_of(const Experiment& experiment, int threads);
+enum class Rate { assumed, measured };  ///< of gradients
+RunEstimate estimate_of(const Experiment& experiment, int threads, Rate rate = Rate::assumed);
 
 /// Test rows that are evaluated: all, or whole batches, or the first `datapoint_limit` (evaluation_args).
 std::size_t evaluated_rows(const EvaluationArgs& args, std::size_t rows);

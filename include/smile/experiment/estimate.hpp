@@ -21,8 +21,9 @@ struct RunSize {
   double data_bytes = 0;       ///< the data set in memory
   double workspace_bytes = 0;  ///< of one chain's gradient: activations of a mini-batch
   std::optional<double> device_bytes =
-      std::nullopt;            ///< free on a device that chains share; none: chains are on the host
-  double flops_per_row = 0;    ///< of a gradient; 0: not known, and no time is estimated
+      std::nullopt;          ///< free on a device that chains share; none: chains are on the host
+  double flops_per_row = 0;  ///< of a gradient; 0: not known, and no time is estimated unless it is measured
+  std::optional<double> seconds_per_row = std::nullopt;  ///< of a gradient on one thread, measured
   double outputs_of_draw = 0;  ///< numbers that PredSaver keeps of a draw: test points times outputs
 };
 
@@ -54,8 +55,9 @@ struct RunEstimate {
   double sampling_seconds = 0;   ///< 0: not known
 };
 
-/// Rough: time from the engine's arithmetic rate on one core of a current x86 machine (50 GFLOP/s) and a
-/// memory rate of 8 GB/s, chains on `threads` threads; within a factor of about three.
+/// Rough: time from the measured rate of gradients where there is one, else from the engine's arithmetic rate
+/// on one core of a current x86 machine (50 GFLOP/s), and a memory rate of 8 GB/s, chains on `threads`
+/// threads; within a factor of about three.
 /// @param threads ≥ 1
 RunEstimate estimate_run(const Config& config, const RunSize& size, int threads);
 /// The same for the native network.

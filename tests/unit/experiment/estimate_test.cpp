@@ -5,6 +5,10 @@
 
 #include "smile/error.hpp"
 #include "smile/experiment/estimate.hpp"
+
+#include <chrono>
+
+#include "smile/experiment/pipeline.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace smile {
@@ -154,6 +158,40 @@ TEST(Resources, of_this_machine_are_known) {
   EXPECT_LT(here.memory_bytes, 1e15);
   EXPECT_GT(here.disk_bytes, 1e3);
   EXPECT_LT(here.disk_bytes, 1e18);
+}
+
+/// A rate that was measured takes the place of the assumed one, also where nothing is known of a network's
+/// arithmetic.
+TEST(Estimate, TakesTheRateThatWasMeasured) {
+  RunSize size{.dimension = 658, .training_rows = 1000};
+  const Config config = config_with("n_chains: 2, batch_size: 100, warmup_steps: 1000, n_samples: 1000");
+  EXPECT_EQ(estimate_run(config, size, 2).sampling_seconds, 0);
+  size.seconds_per_row = 1e-5;
+  const RunEstimate slow = estimate_run(config, size, 2);
+  EXPECT_NEAR(slow.sampling_seconds, 2000 * 100 * 1e-5, 0.1 * 2000 * 100 * 1e-5);
+  EXPECT_GT(slow.warmstart_seconds, 0);
+  size.flops_per_row = 1;
+  EXPECT_EQ(estimate_run(config, size, 2).sampling_seconds, slow.sampling_seconds);
+}
+
+/// The same machine, in one go: an estimate is of the right order (a factor 10, since other programs run
+/// beside the tests; a factor 3 on an idle machine).
+TEST(Estimate, OfACheckIsOfTheOrderOfTheRun) {
+  test::TemporaryFolder folder;
+  const Config config = parse_config(
+      "data: {path: " SMILE_SOURCE_DIR
+      "/data/uci/airfoil.data, task: mean_regr}\ntraining: {warmstart: "
+      "{max_epochs: 3}, sampler: {n_chains: 1, warmup_steps: 20000, n_samples: 20000, n_thinning: 100}}\n",
+      "config.yaml");
+  const double expected = check_run(config, 1).estimate.sampling_seconds;
+  RunOptions options;
+  options.out = (folder / "run").string();
+  options.threads = 1;
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_EQ(run_experiment(config, options).exit_status(), 0);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  EXPECT_GT(expected, seconds / 10);
+  EXPECT_LT(expected, seconds * 10);
 }
 
 }  // namespace
