@@ -451,6 +451,10 @@ std::vector<Key> warmstart_keys() {
        .doc = "TorchScript files whose parameters the chains start from, in turn; null: train",
        .when = kNetworkFile,
        .place = NamesPlace::input},
+      {"training.warmstart.warmstart_subset", SMILE_AT(training.warmstart.warmstart_subset),
+       "take from warmstart_files what they share with the network; the rest starts as a network to be "
+       "trained",
+       kNetworkFile},
       {"training.warmstart.max_epochs", SMILE_AT(training.warmstart.member.max_epochs), "epochs at most",
        kTrains, at_least(1)},
       {"training.warmstart.batch_size", SMILE_AT(training.warmstart.member.batch_size),

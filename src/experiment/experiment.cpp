@@ -154,8 +154,11 @@ Experiment prepare(const Config& given, const std::shared_ptr<const Table>& tabl
   else
     make_sampler(config.training.sampler, e.lengths.plan, e.observations());
   if (config.training.warmstart.include && config.training.warmstart.warmstart_files && e.engine())
-    for (const std::string& file : *config.training.warmstart.warmstart_files)
-      e.engine()->read_parameters(file, *e.network);
+    for (const std::string& file : *config.training.warmstart.warmstart_files) {
+      const StreamKey rest{e.seed(), 0, Purpose::initialisation};
+      e.engine()->read_parameters(file, *e.network,
+                                  config.training.warmstart.warmstart_subset ? &rest : nullptr);
+    }
   if (config.evaluation_args.ood) {
     if (config.data.data_type != DataKind::tabular)
       throw Error(config.place("evaluation_args.ood"), "out-of-distribution sets are for tables",

@@ -172,7 +172,9 @@ std::optional<Vector> MemberMaker::own_member(std::size_t i, const std::function
     member = member_of_run(*config.warmstart_exp_dir, i, own_, e_.member_dimension());
   } else if (config.warmstart_files) {
     const auto& files = *config.warmstart_files;
-    member = e_.engine()->read_parameters(files[i % files.size()], *e_.network);
+    const StreamKey rest{e_.seed(), std::uint32_t(i), Purpose::initialisation};
+    member = e_.engine()->read_parameters(files[i % files.size()], *e_.network,
+                                          config.warmstart_subset ? &rest : nullptr);
   } else {
     MemberResult result = train_member(*e_.network, e_.config.task(), member_options(e_.config),
                                        std::uint32_t(i), [&](const EpochReport&) { return keep_training(); });

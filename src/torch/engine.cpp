@@ -81,9 +81,10 @@ class TorchEngine final : public NetworkEngine {
     }
   }
 
-  HostVector<float> read_parameters(const std::string& file, const Network& network) const override {
+  HostVector<float> read_parameters(const std::string& file, const Network& network,
+                                    const StreamKey* rest) const override {
     const auto& own = dynamic_cast<const deep::TorchNetwork&>(network);
-    return own.parameters_of(deep::load_torchscript(file), file);
+    return own.parameters_of(deep::load_torchscript(file), file, rest);
   }
 
   std::optional<ChainSetup> device_chain(const Config& config, const Network& network,

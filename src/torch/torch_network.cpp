@@ -298,19 +298,25 @@ std::unique_ptr<Trainer> TorchNetwork::trainer(const OptimizerOptions& options, 
   return make_trainer(*this, options, key, augment_);
 }
 
-HostVector<float> TorchNetwork::parameters_of(const TorchModule& module, const std::string& where) const {
+HostVector<float> TorchNetwork::parameters_of(const TorchModule& module, const std::string& where,
+                                              const StreamKey* rest) const {
   HostVector<float> position(layout().size());
+  if (rest != nullptr) initialise(*rest, position);
   std::vector<ParameterGroup> groups = layout().groups;
   if (task_ == Task::mean_regression) groups.pop_back();  // log σ is not the module's
-  if (const auto differences = module_differences(groups, module); !differences.empty()) {
+  if (const auto differences = module_differences(groups, module, rest != nullptr); !differences.empty()) {
     std::string text;
     for (const std::string& difference : differences) text += (text.empty() ? "" : ", ") + difference;
     throw Error(where, "its tensors are not those of the network: " + text,
-                "save a module of the same network in single precision");
+                rest != nullptr
+                    ? "save a module in single precision with the network's names and shapes"
+                    : "save a module of the same network in single precision, or write "
+                      "training.warmstart.warmstart_subset: true to take what it shares with the network");
   }
   for (const ParameterGroup& group : groups) {
     const auto found = std::find_if(module.parameters.begin(), module.parameters.end(),
                                     [&](const auto& p) { return p.name == group.name; });
+    if (found == module.parameters.end()) continue;  // of a subset
     const Tensor values = found->tensor.detach().to(torch::kCPU, torch::kFloat).reshape({-1});
     if (!torch::isfinite(values).all().item<bool>())
       throw Error(where, "the parameter " + group.name + " has a value that is not a number",

@@ -53,7 +53,10 @@ class TorchNetwork final : public Network {
   /// @param frozen  null: every parameter moves   @param whole  of use where some are frozen
   FlatNetwork workspace(const FrozenParameters* frozen = nullptr, const HostVector<float>& whole = {}) const;
   /// The parameters of a module with the same names and shapes. @throws Error at `where` for others
-  HostVector<float> parameters_of(const TorchModule& module, const std::string& where) const;
+  /// @param rest  where given, the module may have more tensors and lack some, which are those of a network
+  ///              initialised with this key
+  HostVector<float> parameters_of(const TorchModule& module, const std::string& where,
+                                  const StreamKey* rest = nullptr) const;
 
  private:
   void look_for_probabilities(FlatNetwork& probe, const torch::Tensor& theta);

@@ -108,6 +108,7 @@ struct WarmstartConfig {
   std::optional<std::string> warmstart_exp_dir;  ///< take the members of an earlier run
   /// TorchScript files whose parameters the chains start from, in turn.
   std::optional<std::vector<std::string>> warmstart_files;
+  bool warmstart_subset = false;  ///< of warmstart_files: take what they share with the network
   bool permutation_warmstart = false;
 
   /// Whether the run trains its members itself.

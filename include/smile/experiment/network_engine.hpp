@@ -43,7 +43,10 @@ class NetworkEngine {
   /// @throws Error for what cannot work: sizes that do not fit, a file that is no network, no such device
   virtual std::shared_ptr<const Network> network(const Config& config, const NetworkData& data) const = 0;
   /// Parameters of a network file (`warmstart_files`) for `network`. @shape [d]
-  virtual HostVector<float> read_parameters(const std::string& file, const Network& network) const = 0;
+  /// @param rest  where given, the file may have more tensors and lack some, which are initialised with this
+  /// key
+  virtual HostVector<float> read_parameters(const std::string& file, const Network& network,
+                                            const StreamKey* rest) const = 0;
   /// A chain whose vectors live on a device; nothing where `network` computes on the host.
   /// @param frozen  null: every parameter moves
   /// @param member  the network's whole vector; of use where some are frozen

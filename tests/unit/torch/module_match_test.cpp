@@ -32,6 +32,13 @@ TEST(ModuleMatch, ListsAllDifferences) {
       "fc.weight is [5, 8] where [8, 5] is wanted", "fc.bias is of type Half where Float is wanted",
       "out.weight [1, 8] is missing", "head.bias [3] is none of the network's"};
   EXPECT_EQ(module_differences(layout.groups, module), expected);
+  // Asked for a subset, what is there has to fit all the same.
+  EXPECT_EQ(module_differences(layout.groups, module, true),
+            std::vector<std::string>(expected.begin(), expected.begin() + 2));
+  module.parameters.erase(module.parameters.begin(), module.parameters.begin() + 2);
+  EXPECT_TRUE(module_differences(layout.groups, module, true).empty());
+  module.parameters.erase(module.parameters.begin());
+  EXPECT_EQ(module_differences(layout.groups, module, true).size(), 1u) << "nothing is shared";
 }
 
 }  // namespace
