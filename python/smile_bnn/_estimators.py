@@ -59,6 +59,41 @@ def _flat(prefix: str, options: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
             yield f"{prefix}{name}", value
 
 
+def _backend_elsewhere() -> str | None:
+    """The joblib backend in force, where it is one that may use other machines (Dask, Ray, Spark, one's own)."""
+    try:
+        from joblib.parallel import get_active_backend
+    except ImportError:
+        return None
+    backend, _ = get_active_backend()
+    kind = type(backend)
+    return None if kind.__module__ == "joblib._parallel_backends" else kind.__name__
+
+
+def _fit_chain(
+    settings: list[tuple[str, str, str]], name: str, folder: str, columns: list[Column], has_names: bool, chain: int
+) -> None:
+    """One chain of a run that several processes do, on one thread. A process before may have left it begun."""
+    _core.run("{}", name, settings, folder, columns, has_names, 1, True, [chain], None, None)
+
+
+def _fit_chains(
+    settings: list[tuple[str, str, str]],
+    name: str,
+    folder: str,
+    columns: list[Column],
+    has_names: bool,
+    chains: int,
+    n_jobs: int | None,
+) -> None:
+    """All chains, one a task of joblib's backend in force."""
+    from joblib import Parallel, delayed
+
+    Parallel(n_jobs=n_jobs)(
+        delayed(_fit_chain)(settings, name, folder, columns, has_names, chain) for chain in range(chains)
+    )
+
+
 class _Estimator(Results, BaseEstimator):
     """What both estimators share."""
 
@@ -186,6 +221,16 @@ class _Estimator(Results, BaseEstimator):
     def _run(
         self, settings: list[tuple[str, str, str]], folder: RunFolder, columns: list[Column], has_names: bool
     ) -> dict[str, Any]:
+        shared = _backend_elsewhere()
+        if shared is not None:
+            if self.run_dir is None:
+                raise InputError(
+                    "run_dir",
+                    f"joblib's {shared} may place chains on other machines, and no folder is named that all share",
+                    "give run_dir on a shared file system, or fit outside of parallel_config",
+                )
+            chains = int(_core.chains_of("{}", type(self).__name__, settings))
+            _fit_chains(settings, type(self).__name__, str(folder.path), columns, has_names, chains, self.n_jobs)
         shown = Shown() if self.verbose else None
         try:
             return _core.run(
@@ -196,7 +241,8 @@ class _Estimator(Results, BaseEstimator):
                 columns,
                 has_names,
                 self._threads(),
-                False,
+                shared is not None,
+                [],
                 shown.progress if shown else None,
                 shown.message if shown else None,
             )

@@ -60,7 +60,8 @@ nb::dict summary_dict(const RunSummary& summary) {
 
 nb::dict run(const std::string& text, const std::string& name, const std::vector<SettingTuple>& settings,
              const std::string& out, const std::vector<ColumnTuple>& columns, bool has_names, int threads,
-             bool resume, nb::object on_progress, nb::object on_message) {
+             bool resume, const std::vector<std::uint32_t>& chains, nb::object on_progress,
+             nb::object on_message) {
   Interruptible calls(std::move(on_progress), std::move(on_message));
   const Config config = config_of(text, name, settings);
   const std::string missing(name_of(config.data.table.missing));
@@ -69,6 +70,7 @@ nb::dict run(const std::string& text, const std::string& name, const std::vector
   options.out = out;
   options.threads = threads;
   options.resume = resume;
+  options.chains = chains;
   options.stop = calls.stop();
   options.on_progress = [&](const Progress& progress) { calls.tell(progress); };
   options.on_message = [&](const std::string& message) { calls.tell(message); };
@@ -125,11 +127,19 @@ std::shared_ptr<const Table> table_of(const std::vector<ColumnTuple>& columns, b
 void add_fit(nb::module_& module) {
   module.def("run", &run, nb::arg("text"), nb::arg("name"), nb::arg("settings"), nb::arg("out"),
              nb::arg("columns"), nb::arg("has_names"), nb::arg("threads"), nb::arg("resume"),
-             nb::arg("on_progress").none(), nb::arg("on_message").none(),
-             "Runs an experiment into the folder `out`, on rows in memory where columns are given.");
+             nb::arg("chains"), nb::arg("on_progress").none(), nb::arg("on_message").none(),
+             "Runs an experiment into the folder `out`, on rows in memory where columns are given; where "
+             "chains are named, "
+             "those alone, into a folder that other processes may work in.");
   module.def("evaluate", &evaluate, nb::arg("directory"), nb::arg("columns"), nb::arg("has_names"),
              nb::arg("threads"), nb::arg("on_progress").none(), nb::arg("on_message").none(),
              "Evaluates the draws of a run again.");
+  module.def(
+      "chains_of",
+      [](const std::string& text, const std::string& name, const std::vector<SettingTuple>& settings) {
+        return config_of(text, name, settings).training.sampler.n_chains;
+      },
+      nb::arg("text"), nb::arg("name"), nb::arg("settings"), "Chains of a run with this configuration.");
   module.def(
       "complete_config",
       [](const std::string& text, const std::string& name, const std::vector<SettingTuple>& settings) {

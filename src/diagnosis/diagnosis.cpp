@@ -119,9 +119,9 @@ void put_numbers(ChainDiagnosis& d, const ChainEvidence& chain, const RunEvidenc
 /// The chain's place among those that the convergence diagnostics are about.
 std::optional<std::size_t> place_of(std::uint32_t chain, const json& diagnostics) {
   if (!diagnostics.is_object() || !diagnostics.contains("chains_used")) return std::nullopt;
-  const json& used = diagnostics["chains_used"];
+  const json& used = diagnostics.at("chains_used");
   for (std::size_t i = 0; i < used.size(); ++i)
-    if (used[i] == chain) return i;
+    if (used.at(i) == chain) return i;
   return std::nullopt;
 }
 
@@ -129,13 +129,13 @@ void put_convergence(ChainDiagnosis& d, const json& diagnostics) {
   const auto place = place_of(d.chain, diagnostics);
   if (!place) return;
   const auto median = [&](const char* group) {
-    const json& values = diagnostics[group]["chain_median_rhat"];
+    const json& values = diagnostics.at(group).at("chain_median_rhat");
     return *place < values.size() && values[*place].is_number() ? values[*place].get<double>() : kNone;
   };
   d.chainwise_rhat_parameters = median("parameters");
   d.chainwise_rhat_predictions = median("predictions");
-  const json& still = diagnostics["parameters"]["chain_still"];
-  if (*place < still.size()) d.still_quantities = still[*place].get<std::size_t>();
+  const json& still = diagnostics.at("parameters").at("chain_still");
+  if (*place < still.size()) d.still_quantities = still.at(*place).get<std::size_t>();
 }
 
 }  // namespace
@@ -145,7 +145,9 @@ std::size_t RunDiagnosis::count(Verdict verdict) const {
                                    [&](const ChainDiagnosis& chain) { return chain.verdict == verdict; }));
 }
 
-RunDiagnosis diagnose_run(const fs::path& path) {
+namespace {
+
+RunDiagnosis diagnosis_of(const fs::path& path) {
   const RunFacts facts = inspect_run(path);
   RunEvidence run = evidence_of(facts);
   RunDiagnosis out;
@@ -163,6 +165,12 @@ RunDiagnosis diagnose_run(const fs::path& path) {
   }
   diagnosis::judge_run(out, run);
   return out;
+}
+
+}  // namespace
+
+RunDiagnosis diagnose_run(const fs::path& path) {
+  return run::reading_evaluation(path, [&] { return diagnosis_of(path); });
 }
 
 }  // namespace smile

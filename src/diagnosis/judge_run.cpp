@@ -88,7 +88,7 @@ class Judge {
       return;
     for (const Finding& finding : d_.findings)
       if (finding.cause == Cause::worse_than_no_network) return;  // says it all
-    const json& windows = run_.diagnostics["walk"]["windows"];
+    const json& windows = run_.diagnostics.at("walk").at("windows");
     const auto is_below = [](const json& w) {
       const double gain = json_number(w, "gain"), error = json_number(w, "gain_error");
       return gain < -kLowered && gain < -3 * error;
@@ -101,17 +101,17 @@ class Judge {
             "from draw {} on the draws predict the validation rows worse than the members they started from "
             "(LPPD {}, where the members have {}){}",
             first->value("first_draw", 0), number_text(json_number(*first, "validation_lppd")),
-            number_text(json_number(run_.diagnostics["walk"], "members_validation_lppd")),
+            number_text(json_number(run_.diagnostics.at("walk"), "members_validation_lppd")),
             stays ? "" : "; later ones are as good again"),
         stays ? against_bad_sampling() : "raise warmup_steps, so that these draws are not kept");
   }
 
   void convergence() {
     if (!run_.diagnostics.is_object() || !run_.diagnostics.contains("predictions")) return;
-    const json& predictions = run_.diagnostics["predictions"];
-    const double rhat = json_number(predictions["rhat"], "median"),
-                 ess = json_number(predictions["ess_bulk"], "median");
-    if (rhat > kSettled && run_.diagnostics["chains_used"].size() > 1)
+    const json& predictions = run_.diagnostics.at("predictions");
+    const double rhat = json_number(predictions.value("rhat", json()), "median"),
+                 ess = json_number(predictions.value("ess_bulk", json()), "median");
+    if (rhat > kSettled && run_.diagnostics.at("chains_used").size() > 1)
       add(Weight::note, Cause::chains_differ,
           fmt::format(
               "the chains differ in their predictions (R-hat {:.2f}, bulk ESS {:.0f}): usual where the "
@@ -123,7 +123,7 @@ class Judge {
 
   /// Quantities whose draws are not numbers, or stand still in all chains.
   void not_as_usual(const char* group) {
-    const json& of_group = run_.diagnostics[group];
+    const json& of_group = run_.diagnostics.at(group);
     const int nonfinite = of_group.value("with_nan", 0) + of_group.value("with_infinite", 0);
     const int constant = of_group.value("constant", 0);
     if (nonfinite > 0)
@@ -132,7 +132,7 @@ class Judge {
                       first_place(group)),
           "leave out the chain named, or run it with smaller steps");
     if (constant == 0) return;
-    const bool moves = run_.diagnostics["parameters"].value("constant", 0) == 0 && !is_too_small();
+    const bool moves = run_.diagnostics.at("parameters").value("constant", 0) == 0 && !is_too_small();
     if (std::string_view(group) == "predictions" && moves)
       add(Weight::note, Cause::constant_predictions,
           fmt::format("{} of the predictions looked at are the same for all draws, though the parameters "
@@ -155,14 +155,14 @@ class Judge {
   /// " (draw 17 of chain 2, theta[4])" of the first quantity that names one.
   std::string first_place(std::string_view group) const {
     if (!run_.diagnostics.contains("quantities")) return "";
-    for (const json& quantity : run_.diagnostics["quantities"]) {
+    for (const json& quantity : run_.diagnostics.at("quantities")) {
       const std::string name = quantity.value("name", "");
       const bool is_prediction = name.rfind("prediction", 0) == 0;
       if (is_prediction != (group == "predictions")) continue;
       for (const char* kind : {"nan_draw", "infinite_draw"})
         if (quantity.contains(kind)) {
           const auto place = quantity[kind].value("chain", std::size_t{0});
-          const json& used = run_.diagnostics["chains_used"];
+          const json& used = run_.diagnostics.at("chains_used");
           return fmt::format(" (draw {} of chain {}, {})", quantity[kind].value("draw", 0),
                              place < used.size() ? used[place].get<std::size_t>() : place, name);
         }
@@ -175,7 +175,7 @@ class Judge {
     if (!run_.diagnostics.is_object() || !run_.diagnostics.contains("temperature") || is_astray()) return;
     std::string hot;
     double hottest = 0;
-    for (const json& layer : run_.diagnostics["temperature"]) {
+    for (const json& layer : run_.diagnostics.at("temperature")) {
       const double value = json_number(layer, "value"), error = json_number(layer, "standard_error");
       if (!(value - 3 * (std::isfinite(error) ? error : 0) > kTooHot)) continue;
       hot += fmt::format("{}{} {:.2f}", hot.empty() ? "" : ", ", layer.value("layer", ""), value);
@@ -198,7 +198,7 @@ class Judge {
   /// Directions that no data speaks of should look like the prior.
   void prior_only() {
     if (!run_.diagnostics.is_object() || !run_.diagnostics.contains("prior_only") || is_astray()) return;
-    const json& found = run_.diagnostics["prior_only"];
+    const json& found = run_.diagnostics.at("prior_only");
     const double spread = json_number(found, "spread");
     if (!(spread > kPriorOnlyFactor || spread < 1 / kPriorOnlyFactor)) return;
     add(Weight::warning, Cause::prior_only,
@@ -214,7 +214,7 @@ class Judge {
 
   void coverage() {
     if (!run_.sampling.is_object() || !run_.sampling.contains("intervals") || is_damaged()) return;
-    for (const json& interval : run_.sampling["intervals"]) {
+    for (const json& interval : run_.sampling.at("intervals")) {
       if (std::abs(json_number(interval, "nominal") - 0.9) > 1e-9) continue;
       const double observed = json_number(interval, "observed"), n = run_.sampling.value("points", 1.0);
       if (observed < 0.9 - 3 * std::sqrt(0.09 / n))

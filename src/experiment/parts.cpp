@@ -471,7 +471,8 @@ void check_chains(const std::vector<std::uint32_t>& chains, std::size_t count) {
 
 }  // namespace
 
-RunSummary run_part(const Config& config, const RunOptions& given) {
+RunSummary run_part(const Config& config, const RunOptions& given,
+                    const std::shared_ptr<const Table>& table) {
   RunOptions options = given;
   const char* which = options.launch ? "--distributed" : "--chains";
   if (options.out.empty())
@@ -482,7 +483,7 @@ RunSummary run_part(const Config& config, const RunOptions& given) {
                                           std::size_t(std::thread::hardware_concurrency())));
   const fs::path path = options.out;
   const auto located = [&] { return RunPaths(path).is_run() ? config_of_existing(config, options) : config; };
-  Experiment e = prepare(located());
+  Experiment e = prepare(located(), table);
   const RunEstimate plan = estimate_of(e, options.threads);
   if (plan.device_bytes && plan.chains_at_once > 0) options.threads = int(plan.chains_at_once);
   AvailableResources available = available_resources(path);

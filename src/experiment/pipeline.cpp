@@ -35,7 +35,7 @@ fs::path resumed_path(const Config& config, const RunOptions& options) {
 RunSummary run_experiment(const Config& config, const RunOptions& given,
                           const std::shared_ptr<const Table>& table) {
   RunOptions options = given;
-  if (options.in_parts()) return experiment::run_part(config, options);
+  if (options.in_parts()) return experiment::run_part(config, options, table);
   if (options.resume) options.out = resumed_path(config, options).string();
   Experiment e =
       experiment::prepare(options.resume ? experiment::config_of_existing(config, options) : config, table);

@@ -17,7 +17,7 @@ constexpr std::size_t kColours = 10;  ///< more chains than these share one
 
 bool is_odd(const RunFiles& run, std::uint32_t chain) {
   if (run.diagnostics.contains("chains"))
-    for (const auto& d : run.diagnostics["chains"])
+    for (const auto& d : run.diagnostics.at("chains"))
       if (d.value("chain", std::int64_t{-1}) == std::int64_t(chain))
         return !d.value("verdict", "").starts_with("sound");
   return false;
@@ -205,12 +205,12 @@ struct Quantities {
 
 Quantities quantities_of(const RunFiles& run, const char* prefix) {
   Quantities out;
-  for (const auto& q : run.diagnostics["quantities"]) {
+  for (const auto& q : run.diagnostics.at("quantities")) {
     if (!q.value("name", "").starts_with(prefix)) continue;
     out.rhat.push_back(json_number(q, "rhat"));
     out.bulk.push_back(json_number(q, "ess_bulk"));
     out.tail.push_back(json_number(q, "ess_tail"));
-    for (const auto& r : q["chainwise_rhat"]) out.chainwise.push_back(json_number(r));
+    for (const auto& r : q.at("chainwise_rhat")) out.chainwise.push_back(json_number(r));
   }
   return out;
 }

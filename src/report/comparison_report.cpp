@@ -9,9 +9,11 @@
 #include "report/comparison.hpp"
 #include "report/page.hpp"
 #include "run/output_guard.hpp"
+#include "run/remade.hpp"
 #include "smile/error.hpp"
 #include "smile/files/atomic_file.hpp"
 #include "smile/report/html_report.hpp"
+#include "smile/run/run_paths.hpp"
 
 namespace smile {
 namespace {
@@ -78,10 +80,14 @@ std::string running_lppd(const ComparisonTable& table, const std::string& data,
     key.push_back({style, group.name});
     for (const std::size_t i : group.runs) {
       if (!runs[i].sampling.contains("running_lppd")) continue;
-      const auto& running = runs[i].sampling["running_lppd"];
+      const auto& running = runs[i].sampling.at("running_lppd");
+      if (!running.contains("samples") || !running.contains("lppd") ||
+          running.at("samples").size() != running.at("lppd").size())
+        throw Error(RunPaths(runs[i].path).sampling_metrics().string(), "is not as it was written",
+                    "`" + run::evaluate_command(runs[i].path) + "` writes it anew", ErrorKind::run);
       std::vector<Point> points;
-      for (std::size_t s = 0; s < running["samples"].size(); ++s)
-        points.push_back({json_number(running["samples"][s]), json_number(running["lppd"][s])});
+      for (std::size_t s = 0; s < running.at("samples").size(); ++s)
+        points.push_back({json_number(running.at("samples").at(s)), json_number(running.at("lppd").at(s))});
       plot.line(thinned(points), style, group.name);
     }
   }

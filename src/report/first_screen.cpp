@@ -33,7 +33,7 @@ std::string tile(const std::string& what, const std::string& value, const std::s
 std::pair<std::size_t, std::size_t> sound_chains(const RunFiles& run) {
   std::size_t sound = 0, all = 0;
   if (run.diagnostics.contains("chains"))
-    for (const auto& chain : run.diagnostics["chains"])
+    for (const auto& chain : run.diagnostics.at("chains"))
       ++all, sound += chain.value("verdict", "").starts_with("sound");
   return {sound, all};
 }
@@ -48,7 +48,7 @@ std::string note(const std::string& weight, const std::string& text, const std::
 std::string warnings(const RunFiles& run) {
   std::vector<std::string> notes;
   if (run.diagnostics.contains("findings"))
-    for (const auto& f : run.diagnostics["findings"])
+    for (const auto& f : run.diagnostics.at("findings"))
       if (f.value("weight", "") != "note")
         notes.push_back(note(f.value("weight", ""), f.value("text", ""), f.value("advice", "")));
   for (const std::string& w : run.metrics.warnings) notes.push_back(note("warning", w, ""));

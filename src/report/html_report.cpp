@@ -9,6 +9,7 @@
 #include "report/page.hpp"
 #include "report/plot.hpp"
 #include "report/run_files.hpp"
+#include "run/json_file.hpp"
 #include "run/output_guard.hpp"
 #include "smile/files/atomic_file.hpp"
 #include "smile/run/run_paths.hpp"
@@ -45,9 +46,9 @@ std::string badge(const std::string& verdict) {
 std::string verdicts(const RunFiles& run) {
   if (!run.diagnostics.contains("chains")) return {};
   std::vector<std::vector<Cell>> rows;
-  for (const auto& chain : run.diagnostics["chains"]) {
+  for (const auto& chain : run.diagnostics.at("chains")) {
     std::string text;
-    for (const auto& f : chain["findings"]) {
+    for (const auto& f : chain.at("findings")) {
       text += fmt::format("<div>{}", escaped(report::capitalised(f.value("text", ""))));
       if (const std::string advice = f.value("advice", ""); !advice.empty() && !advice.starts_with("nothing"))
         text += fmt::format(". <span class=\"quiet\">Try: {}.</span>", escaped(advice));
@@ -89,14 +90,14 @@ std::string convergence_tables(const RunFiles& run) {
                                     {"chainwise_rhat", "chain-wise R-hat"},
                                     {"ess_bulk", "bulk ESS"},
                                     {"ess_tail", "tail ESS"}}) {
-      const auto& spread = d[group][key];
+      const auto& spread = d.at(group).at(key);
       rows.push_back({fmt::format("{} of {}", name, group), number(json_number(spread, "min")),
                       number(json_number(spread, "q05")), number(json_number(spread, "median")),
                       number(json_number(spread, "q95")), number(json_number(spread, "max"))});
     }
   std::string out = report::table({"over quantities", "min", "5 %", "median", "95 %", "max"}, rows);
   rows.clear();
-  for (const auto& q : d["quantities"]) {
+  for (const auto& q : d.at("quantities")) {
     const std::string name = q.value("name", "");
     if (name.starts_with("theta[")) continue;
     rows.push_back({name, number(json_number(q, "mean")), number(json_number(q, "sd")),
@@ -112,7 +113,7 @@ std::string convergence_tables(const RunFiles& run) {
   return out + fmt::format(
                    "<p class=\"quiet\">{} parameters drawn at random (with log σ where there is one) and {} "
                    "test predictions, {} draws a chain.</p>\n",
-                   d["parameters"].value("quantities", 0), d["predictions"].value("quantities", 0),
+                   d.at("parameters").value("quantities", 0), d.at("predictions").value("quantities", 0),
                    d.value("draws_per_chain", 0));
 }
 
@@ -162,9 +163,7 @@ std::string sampler_sections(const RunFiles& run) {
   return out + timing_section(run);
 }
 
-}  // namespace
-
-std::string write_report(const std::string& run_directory, const std::string& out) {
+std::string write_report_of(const std::string& run_directory, const std::string& out) {
   const RunFiles run = report::read_run_files(run_directory);
   std::string body = report::first_screen(run);
   body += section("Predictions", report::prediction_figures(run));
@@ -181,6 +180,12 @@ std::string write_report(const std::string& run_directory, const std::string& ou
   OutputGuard().reads(run.config).check(path, RunPaths({}).report());
   write_file_atomically(path, report::page("smile: " + run.config.experiment_name, body));
   return path;
+}
+
+}  // namespace
+
+std::string write_report(const std::string& run_directory, const std::string& out) {
+  return run::reading_evaluation(run_directory, [&] { return write_report_of(run_directory, out); });
 }
 
 }  // namespace smile

@@ -33,8 +33,8 @@ void add_chance_band(Plot& plot, double n) {
 /// The same for bins of confidence, each with rows of its own number.
 void add_chance_band_of_bins(Plot& plot, const nlohmann::ordered_json& bins) {
   std::vector<Point> low, high;
-  for (std::size_t i = 0; i < bins["count"].size(); ++i) {
-    const double n = json_number(bins["count"][i]), c = json_number(bins["confidence"][i]);
+  for (std::size_t i = 0; i < bins.at("count").size(); ++i) {
+    const double n = json_number(bins.at("count").at(i)), c = json_number(bins.at("confidence").at(i));
     if (!(n > 0)) continue;
     const double sd = std::sqrt(c * (1 - c) / n);
     low.push_back({c, std::max(0.0, c - 2 * sd)});
@@ -62,18 +62,18 @@ std::string coverage_figure(const std::vector<double>& pit) {
 }
 
 std::string reliability_figure(const RunFiles& run) {
-  const auto& bins = run.sampling["reliability"];
+  const auto& bins = run.sampling.at("reliability");
   double total = 0;
-  for (const auto& count : bins["count"]) total += json_number(count);
+  for (const auto& count : bins.at("count")) total += json_number(count);
   Plot plot({"confidence"}, {"accuracy"});
   plot.x_range(0, 1);
   plot.y_range(0, 1);
   add_chance_band_of_bins(plot, bins);
   plot.line({{0, 0}, {1, 1}}, "reference", "perfect calibration");
   std::vector<Point> line;
-  for (std::size_t i = 0; i < bins["count"].size(); ++i) {
-    const double count = json_number(bins["count"][i]);
-    const Point point{json_number(bins["confidence"][i]), json_number(bins["accuracy"][i])};
+  for (std::size_t i = 0; i < bins.at("count").size(); ++i) {
+    const double count = json_number(bins.at("count").at(i));
+    const Point point{json_number(bins.at("confidence").at(i)), json_number(bins.at("accuracy").at(i))};
     if (!(count > 0)) continue;
     line.push_back(point);
     plot.points({point}, "series-1", fmt::format("{:.0f} rows", count), 2.5 + 6 * std::sqrt(count / total));
@@ -88,10 +88,10 @@ std::string reliability_figure(const RunFiles& run) {
 
 std::string running_lppd(const RunFiles& run) {
   if (!run.sampling.contains("running_lppd")) return {};
-  const auto& running = run.sampling["running_lppd"];
+  const auto& running = run.sampling.at("running_lppd");
   std::vector<Point> points;
-  for (std::size_t i = 0; i < running["samples"].size(); ++i)
-    points.push_back({json_number(running["samples"][i]), json_number(running["lppd"][i])});
+  for (std::size_t i = 0; i < running.at("samples").size(); ++i)
+    points.push_back({json_number(running.at("samples").at(i)), json_number(running.at("lppd").at(i))});
   Plot plot({"draws of each chain", Scale::log}, {"test LPPD"});
   plot.line(thinned(points), "series-1", "running LPPD");
   const double ensemble = run.metric(metric::kLppd, Phase::ensemble);
@@ -107,10 +107,10 @@ std::string running_lppd(const RunFiles& run) {
 std::string lppd_by_chain(const RunFiles& run) {
   if (!run.sampling.contains("sequential_lppd")) return {};
   std::vector<Point> together, alone;
-  const auto &sequential = run.sampling["sequential_lppd"], &each = run.sampling["chainwise_lppd"];
+  const auto &sequential = run.sampling.at("sequential_lppd"), &each = run.sampling.at("chainwise_lppd");
   for (std::size_t k = 0; k < sequential.size(); ++k)
-    together.push_back({double(k + 1), json_number(sequential[k])});
-  for (std::size_t k = 0; k < each.size(); ++k) alone.push_back({double(k + 1), json_number(each[k])});
+    together.push_back({double(k + 1), json_number(sequential.at(k))});
+  for (std::size_t k = 0; k < each.size(); ++k) alone.push_back({double(k + 1), json_number(each.at(k))});
   Plot plot({"chains"}, {"test LPPD"});
   plot.x_range(0.5, double(std::max<std::size_t>(1, each.size())) + 0.5);
   plot.line(together, "series-2", "the first k chains together");
@@ -230,7 +230,7 @@ std::string entropy_figure(const RunFiles& run) {
   std::vector<double> right(kBins), wrong(kBins);
   double right_total = 0, wrong_total = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const double entropy = json_number(run.sampling["entropy"][i]);
+    const double entropy = json_number(run.sampling.at("entropy").at(i));
     if (!std::isfinite(entropy)) continue;
     const auto bin = std::min(kBins - 1, std::size_t(std::max(0.0, entropy / top) * kBins));
     const bool is_right = predicted(p, i, classes).first == std::size_t(target[i]);
@@ -339,7 +339,7 @@ std::string worst_classification(const RunFiles& run) {
     if (score[i] == 0) break;
     const auto truth = std::size_t(target[i]);
     rows.push_back({row_number(run, i), label(truth), label(predicted(p, i, classes).first), number(score[i]),
-                    number(p[i * classes + truth]), number(json_number(run.sampling["entropy"][i]))});
+                    number(p[i * classes + truth]), number(json_number(run.sampling.at("entropy").at(i)))});
   }
   if (rows.empty()) return {};
   return "<h3>Sure, and wrong</h3>\n" +

@@ -2,6 +2,7 @@
 #include "report/run_files.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -39,6 +40,19 @@ std::vector<NamedArray> arrays_of(const fs::path& path) {
   return fs::exists(path) ? read_npz(path) : std::vector<NamedArray>{};
 }
 
+/// Targets of a classification are numbers of its classes, a probability each.
+void check_classes(const RunFiles& run, const fs::path& file) {
+  const auto target = run.array("target"), p = run.array("probabilities");
+  if (run.is_regression() || p.empty()) return;
+  const double classes = target.empty() ? 0 : double(p.size()) / double(target.size());
+  const bool sound =
+      classes >= 1 && classes == std::floor(classes) &&
+      std::all_of(target.begin(), target.end(), [&](double y) { return y >= 0 && y < classes; });
+  if (!sound)
+    throw Error(file.string(), "the targets are none of the classes that have probabilities", anew(file),
+                ErrorKind::run);
+}
+
 }  // namespace
 
 RunFiles read_run_files(const fs::path& run) {
@@ -61,6 +75,7 @@ RunFiles read_run_files(const fs::path& run) {
   f.chains = read_chains(run);
   if (auto progress = read_progress(run)) f.phases = std::move(progress->phases);
   f.predictions = arrays_of(paths.predictions());
+  check_classes(f, paths.predictions());
   f.out_of_distribution = arrays_of(paths.out_of_distribution());
   f.data = run::read_remade(run, [&] { return load_dataset_info(paths.data()); });
   return f;

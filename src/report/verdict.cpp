@@ -92,7 +92,7 @@ std::string intervals(const RunFiles& run) {
 
 std::string agreement(const RunFiles& run) {
   if (!run.diagnostics.contains("predictions") || run.metrics.chains < 2) return {};
-  const double r_hat = json_number(run.diagnostics["predictions"]["rhat"], "median");
+  const double r_hat = json_number(run.diagnostics.at("predictions").at("rhat"), "median");
   if (!std::isfinite(r_hat)) return {};
   return !chains_differ(run)
              ? fmt::format("The chains agree in their predictions (R-hat {:.2f}).", r_hat)
@@ -114,7 +114,7 @@ std::string rows(const RunFiles& run) {
 
 bool chains_differ(const RunFiles& run) {
   if (!run.diagnostics.contains("findings")) return false;
-  for (const auto& finding : run.diagnostics["findings"])
+  for (const auto& finding : run.diagnostics.at("findings"))
     if (finding.value("code", "") == name_of(Cause::chains_differ)) return true;
   return false;
 }

@@ -16,7 +16,7 @@ using nlohmann::json;
 std::string validation_lppd(const json& walk) {
   Plot plot({"draw of each chain"}, {"validation LPPD"});
   std::vector<Point> points;
-  for (const json& w : walk["windows"])
+  for (const json& w : walk.at("windows"))
     points.push_back({0.5 * (json_number(w, "first_draw") + json_number(w, "last_draw")),
                       json_number(w, "validation_lppd")});
   plot.line(points, "series-1", "draws of a tenth of the sampling phase, all chains");
@@ -26,7 +26,7 @@ std::string validation_lppd(const json& walk) {
     plot.level(members, "reference", "members");
     key.push_back({"reference", "members the chains started from"});
   }
-  const json& last = walk["windows"].back();
+  const json& last = walk.at("windows").back();
   return figure(
       "Validation LPPD along the way", plot.svg("Validation LPPD of each tenth of the sampling phase"),
       fmt::format(
@@ -41,12 +41,12 @@ std::string temperatures(const json& layers) {
   Plot plot({"tenth of the sampling phase"}, {"temperature"});
   Key key;
   for (std::size_t l = 0; l < layers.size(); ++l) {
-    if (!layers[l].contains("windows")) return {};
+    if (!layers.at(l).contains("windows")) return {};
     std::vector<Point> points;
-    for (std::size_t w = 0; w < layers[l]["windows"].size(); ++w)
-      if (const json& value = layers[l]["windows"][w]; value.is_number())
+    for (std::size_t w = 0; w < layers.at(l).at("windows").size(); ++w)
+      if (const json& value = layers.at(l).at("windows").at(w); value.is_number())
         points.push_back({double(w + 1), value.get<double>()});
-    const std::string name = layers[l].value("layer", "");
+    const std::string name = layers.at(l).value("layer", "");
     const std::string style = layers.size() <= kColours ? fmt::format("series-{}", l + 1) : "many";
     plot.line(points, style, name);
     if (layers.size() <= kColours) key.push_back({style, name});
@@ -66,9 +66,9 @@ std::string walk_figures(const RunFiles& run) {
   std::string out;
   const json& d = run.diagnostics;
   if (!d.is_object()) return out;
-  if (d.contains("walk") && !d["walk"]["windows"].empty()) out += validation_lppd(d["walk"]);
-  if (d.contains("temperature") && d["temperature"].is_array() && !d["temperature"].empty())
-    out += temperatures(d["temperature"]);
+  if (d.contains("walk") && !d.at("walk").at("windows").empty()) out += validation_lppd(d.at("walk"));
+  if (d.contains("temperature") && d.at("temperature").is_array() && !d.at("temperature").empty())
+    out += temperatures(d.at("temperature"));
   return out;
 }
 
