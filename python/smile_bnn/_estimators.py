@@ -455,7 +455,8 @@ _PARAMETERS = """
         The seed. An int is the key ``rng``: the same seed and data give the same draws as the command line,
         with any number of threads.
     n_jobs : int, optional
-        Threads; None or -1: one for each core. It changes no result.
+        Threads; None or -1: one for each core. It changes no result. Inside of ``joblib.parallel_config`` with a backend
+        that has other machines (Dask, Ray, Spark) each chain is a task there, and run_dir a folder that all share.
     verbose : bool, default False
         Shows progress (with tqdm where it is installed), warnings and findings on standard error.
 
