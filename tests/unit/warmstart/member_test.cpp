@@ -292,5 +292,51 @@ TEST(Member, options_out_of_range_are_refused) {
   EXPECT_FALSE(parse_name<LogSigmaStart>("one"));
 }
 
+MemberOptions ivon_options() {
+  MemberOptions options;
+  options.optimizer.kind = OptimizerKind::ivon;
+  options.optimizer.ivon.beta2 = 0.999;
+  options.optimizer.weight_decay = 0.02;  // δ: a prior precision of 2 for 100 rows
+  options.learning_rate = {.kind = LearningRateKind::cosine_decay, .peak_value = 0.1, .decay_steps = 4000};
+  options.max_epochs = 1000;
+  options.batch_size = 25;
+  options.patience = std::nullopt;
+  options.keep = KeepEpoch::last;
+  options.seed = 5;
+  return options;
+}
+
+/// Of squared errors the bound's optimum has its mean at the ridge solution: (XᵀX·2/N + δ) w = XᵀY·2/N. The
+/// learning rate ends at 0; what is left of the noise of batches and of the draws is below 0.02.
+TEST(Member, ivon_ends_at_the_ridge_solution_of_a_linear_network) {
+  const DataPart train = rows_of_a_line(100, 0.2, 1);
+  MemberOptions options = ivon_options();
+  for (const std::int64_t draws : {1, 3}) {
+    options.optimizer.draws = draws;
+    const MemberResult result =
+        train_member(linear_network(), member_data(train, train, kInputs), options, 7);
+    ASSERT_FALSE(result.diverged);
+    double gradient[3] = {};
+    for (std::size_t r = 0; r < train.rows; ++r) {
+      const double x[3] = {train.features[2 * r], train.features[2 * r + 1], 1};
+      double error = train.targets[r];
+      for (int k = 0; k < 3; ++k) error -= double(result.position[std::size_t(k)]) * x[k];
+      for (int k = 0; k < 3; ++k) gradient[k] -= 2 * error * x[k] / 100;
+    }
+    for (int k = 0; k < 3; ++k)  // curvature 2: a gradient of 0.04 is 0.02 away
+      EXPECT_NEAR(gradient[k] + 0.02 * double(result.position[std::size_t(k)]), 0, 0.04) << draws << ' ' << k;
+    EXPECT_NEAR(log_sigma(result), std::log(0.2), 0.3) << "of the residuals, not of what was drawn";
+  }
+}
+
+TEST(Member, ivon_is_a_function_of_seed_and_member) {
+  MemberOptions options = ivon_options();
+  options.max_epochs = 20;
+  const MemberResult first = train_member(hidden_network(), line_data(), options, 3);
+  EXPECT_TRUE(same(first, train_member(hidden_network(), line_data(), options, 3)));
+  EXPECT_FALSE(same(first, train_member(hidden_network(), line_data(), options, 4)));
+  EXPECT_LT(first.epochs.back().valid_loss, first.epochs.front().valid_loss);
+}
+
 }  // namespace
 }  // namespace smile
