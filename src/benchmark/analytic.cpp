@@ -13,6 +13,7 @@
 
 #include "benchmark/analytic_ledger.hpp"
 #include "benchmark/analytic_outcome.hpp"
+#include "benchmark/energy_errors.hpp"
 #include "experiment/phase_progress.hpp"
 #include "run/output_guard.hpp"
 #include "smile/ensemble/lane_chains.hpp"
@@ -251,6 +252,27 @@ void choose_winner(AnalyticCell& cell, const AnalyticMethod& method) {
                  at_end(best.decoherence_length, method.decoherence_lengths);
 }
 
+/// Steps of the one chain whose energy errors are kept.
+constexpr std::uint64_t kEnergySteps = 20000;
+
+void record_energies(AnalyticCell& cell, const AnalyticalDensity& density, const AnalyticConfig& config) {
+  const AnalyticMethod& method = config.methods[cell.method];
+  if (!method.row().is_microcanonical()) return;
+  const auto least = std::min_element(cell.points.begin(), cell.points.end(),
+                                      [](const auto& a, const auto& b) { return a.mean < b.mean; });
+  const AnalyticPoint& point = cell.winner ? cell.points[*cell.winner] : *least;
+  auto options = std::get<MicrocanonicalOptions>(sampler_of(method, point.step_size, cell.steps));
+  options.step_size = point.step_size;
+  options.decoherence_length = point.decoherence_length;
+  std::vector<double> start = density.paper_start();
+  if (config.exact_start) {
+    Stream stream({config.seed, 0, Purpose::analytic_start});
+    density.draw(stream, start);
+  }
+  cell.energies = analytic::energy_errors(density, noise_of(cell, density, config), options, start,
+                                          config.seed, std::min(cell.steps, kEnergySteps));
+}
+
 /// All that the outcomes depend on, in one line: the configuration, a given covariance, and what may round
 /// differently.
 std::string benchmark_line(const AnalyticConfig& config,
@@ -323,6 +345,7 @@ std::string analytic_config_json(const AnalyticConfig& config) {
               {"lognormal_sigma", config.lognormal_sigma},
               {"lognormal_unit_variance", config.lognormal_unit_variance},
               {"record_modes", config.record_modes},
+              {"record_energies", config.record_energies},
               {"methods", methods}}
       .dump();
 }
@@ -414,6 +437,7 @@ AnalyticReport run_analytic(const AnalyticConfig& config, const AnalyticRunOptio
       summarise(cell.points[p], own, config.seed);
     }
     choose_winner(cell, config.methods[cell.method]);
+    if (config.record_energies) record_energies(cell, densities.at(cell.target), config);
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return report;

@@ -246,11 +246,27 @@ AnalyticMethod read_method(const YAML::Node& node, const std::string& file, std:
 AnalyticConfig load_analytic_config(const std::filesystem::path& path) {
   const std::string file = path.string();
   const YAML::Node document = schema::parse_document(schema::read_text_file(file), file);
-  const Section root(
-      document, file, "",
-      {"experiment_name", "saving_dir", "rng", "steps", "chains", "equal_gradients", "start", "targets",
-       "covariance", "noises", "distributions", "noise_scale", "condition_number", "student_t_df",
-       "noise_rotation", "lognormal_sigma", "lognormal_unit_variance", "record_modes", "methods"});
+  const Section root(document, file, "",
+                     {"experiment_name",
+                      "saving_dir",
+                      "rng",
+                      "steps",
+                      "chains",
+                      "equal_gradients",
+                      "start",
+                      "targets",
+                      "covariance",
+                      "noises",
+                      "distributions",
+                      "noise_scale",
+                      "condition_number",
+                      "student_t_df",
+                      "noise_rotation",
+                      "lognormal_sigma",
+                      "lognormal_unit_variance",
+                      "record_modes",
+                      "record_energies",
+                      "methods"});
   AnalyticConfig config;
   config.file = file;
   root.text("experiment_name", config.experiment_name);
@@ -273,6 +289,7 @@ AnalyticConfig load_analytic_config(const std::filesystem::path& path) {
   root.numbers("lognormal_sigma", config.lognormal_sigma, 0);
   root.truth("lognormal_unit_variance", config.lognormal_unit_variance);
   root.truth("record_modes", config.record_modes);
+  root.truth("record_energies", config.record_energies);
   const bool gaussian = std::find(config.targets.begin(), config.targets.end(), AnalyticalKind::gaussian) !=
                         config.targets.end();
   if (root.has("covariance") != gaussian)

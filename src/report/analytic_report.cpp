@@ -202,6 +202,46 @@ void write_mode_figures(const AnalyticReport& report, const std::filesystem::pat
   }
 }
 
+/// Share of steps whose |ΔE| is above a value, beside those of the two laws: on logarithmic axes the tails
+/// are seen.
+void write_energy_figures(const AnalyticReport& report, const std::filesystem::path& folder) {
+  std::string csv =
+      "target,noise,method,step_size,steps,mean,gamma_shape,gamma_scale,gamma_distance,half_normal_scale,"
+      "half_normal_distance\n";
+  bool any = false;
+  for (const AnalyticCell& cell : report.cells) {
+    if (!cell.energies || cell.energies->sorted.empty()) continue;
+    any = true;
+    const EnergyErrors& e = *cell.energies;
+    const std::string& label = report.config.methods[cell.method].label;
+    const AnalyticPoint& point = cell.winner ? cell.points[*cell.winner] : least_of(cell);
+    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", name_of(cell.target), quoted(noise_text(cell)),
+                       quoted(label), point.step_size, e.sorted.size(), e.gamma.shape * e.gamma.scale,
+                       e.gamma.shape, e.gamma.scale, e.gamma_distance, e.half_normal_scale,
+                       e.half_normal_distance);
+    LineFigure figure{fmt::format("{}, {} noise, {}, step size {:.3g}", name_of(cell.target),
+                                  noise_text(cell), label, point.step_size),
+                      "|ΔE|",
+                      "share of steps above",
+                      {{"steps", {}}, {"Gamma", {}}, {"half-normal", {}}}};
+    const double n = double(e.sorted.size());
+    const std::size_t every = e.sorted.size() / 300 + 1;
+    for (std::size_t i = 0; i + 1 < e.sorted.size(); i += i + 50 < e.sorted.size() ? every : 1) {
+      const double x = e.sorted[i];
+      figure.lines[0].points.push_back({x, 1 - double(i + 1) / n});
+      const double gamma = 1 - gamma_cdf(e.gamma, x),
+                   normal = std::erfc(x / (e.half_normal_scale * std::sqrt(2.0)));
+      // Below one step of all there is nothing to compare with.
+      if (gamma > 0.1 / n) figure.lines[1].points.push_back({x, gamma});
+      if (normal > 0.1 / n) figure.lines[2].points.push_back({x, normal});
+    }
+    write_file_atomically(
+        folder / file_name(fmt::format("energies-{}-{}-{}", name_of(cell.target), noise_text(cell), label)),
+        svg_of(figure));
+  }
+  if (any) write_file_atomically(AnalyticPaths(folder).energies(), csv);
+}
+
 std::vector<std::string> remarks_on(const AnalyticReport& report, const AnalyticCell& cell,
                                     const AnalyticPoint& best) {
   std::vector<std::string> remarks;
@@ -262,6 +302,7 @@ void write_analytic_report(const AnalyticReport& report, const std::filesystem::
   write_step_figures(report, folder);
   write_sigma_figures(report, folder);
   write_mode_figures(report, folder);
+  write_energy_figures(report, folder);
 }
 
 }  // namespace smile

@@ -15,6 +15,7 @@
 #include "smile/config/samplers.hpp"
 #include "smile/ensemble/progress.hpp"
 #include "smile/samplers/microcanonical.hpp"
+#include "smile/statistics/gamma.hpp"
 #include "smile/targets/analytical.hpp"
 
 namespace smile {
@@ -71,7 +72,8 @@ struct AnalyticConfig {
   /// Lognormal noise rescaled to unit variance, as the other laws are; false: only its mean is taken off, so
   /// that its size grows with σ.
   bool lognormal_unit_variance = true;
-  bool record_modes = false;  ///< keep draws of the first two coordinates, for plots and counts of modes
+  bool record_energies = false;  ///< |ΔE| of single steps, of each microcanonical cell's best point
+  bool record_modes = false;     ///< keep draws of the first two coordinates, for plots and counts of modes
   std::vector<AnalyticMethod> methods;
 };
 
@@ -95,6 +97,14 @@ struct AnalyticPoint {
   bool can_win() const { return marked_chains == 0; }
 };
 
+/// |ΔE| of single steps of one chain and what fits it (Figure 3).
+struct EnergyErrors {
+  std::vector<double> sorted;                           ///< ascending
+  GammaDistribution gamma;                              ///< by moments
+  double half_normal_scale = 0;                         ///< root mean square
+  double gamma_distance = 0, half_normal_distance = 0;  ///< Kolmogorov's, to the values
+};
+
 /// One target, one noise, one method.
 struct AnalyticCell {
   AnalyticalKind target = AnalyticalKind::icg;
@@ -106,6 +116,8 @@ struct AnalyticCell {
   std::vector<AnalyticPoint> points;
   std::optional<std::size_t> winner;  ///< the point with the least mean b² of those that can win
   bool at_edge = false;               ///< the winner lies at an end of its grid
+  /// Of the winner, or of the point with the least b²; empty where they are not recorded.
+  std::optional<EnergyErrors> energies = {};
 };
 
 struct AnalyticReport {

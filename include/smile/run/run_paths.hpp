@@ -96,8 +96,9 @@ class AnalyticPaths {
  public:
   explicit AnalyticPaths(std::filesystem::path folder) : folder_(std::move(folder)) {}
   std::filesystem::path table() const { return folder_ / "table.txt"; }
-  std::filesystem::path points() const { return folder_ / "points.csv"; }     ///< a row a grid point
-  std::filesystem::path results() const { return folder_ / "results.json"; }  ///< all of it
+  std::filesystem::path points() const { return folder_ / "points.csv"; }      ///< a row a grid point
+  std::filesystem::path results() const { return folder_ / "results.json"; }   ///< all of it
+  std::filesystem::path energies() const { return folder_ / "energies.csv"; }  ///< fits to |ΔE|
 
  private:
   std::filesystem::path folder_;
