@@ -7,6 +7,7 @@
 
 #include "files/file_error.hpp"
 #include "run/remade.hpp"
+#include "smile/data/prediction_images.hpp"
 #include "smile/ensemble/checkpoint.hpp"
 #include "smile/ensemble/draw_check.hpp"
 #include "smile/ensemble/parallel.hpp"
@@ -150,6 +151,27 @@ std::shared_ptr<const Network> network_over(const Experiment& e, const ImageRows
   data->info = e.info;
   data->train = data->valid = data->test = images;
   return make_network(e.config, {nullptr, data, nullptr});
+}
+
+OutOfDistribution load_out_of_distribution(const Experiment& e) {
+  const std::string& path = *e.config.evaluation_args.ood;
+  if (e.config.data.data_type == DataKind::text)
+    throw Error(e.config.place("evaluation_args.ood"), "out-of-distribution sets are for tables and images",
+                "leave the key out");
+  if (e.config.data.data_type == DataKind::tabular) {
+    PredictionRows rows = load_prediction_rows(path, e.config.data.table, e.info);
+    const bool known =
+        std::none_of(rows.targets.begin(), rows.targets.end(), [](double y) { return std::isnan(y); });
+    return {network_over(e, rows), known ? rows.targets : std::vector<double>()};
+  }
+  PredictionImageReader reader(path, e.info, e.config.data.image_size.has_value());
+  PredictionImages images;
+  reader.next(std::max<std::size_t>(1, reader.size()), images);
+  if (!e.config.data.flatten) return {network_over(e, images.images), {}};
+  PredictionRows rows;
+  rows.rows = images.images.size();
+  rows.features = flatten(images.images).features;
+  return {network_over(e, rows), {}};
 }
 
 }  // namespace smile::experiment

@@ -83,5 +83,8 @@ bool for_each_block(const Network& network, Part part, std::span<const ChainDraw
 std::shared_ptr<const Network> network_over(const Experiment& experiment, const PredictionRows& rows);
 /// The same with images for every part.
 std::shared_ptr<const Network> network_over(const Experiment& experiment, const ImageRows& images);
+/// The set of `evaluation_args.ood`: a table's rows, or images, whose labels are left aside (the network has
+/// no class for what they show). @throws Error for texts, and for what predict would refuse
+OutOfDistribution load_out_of_distribution(const Experiment& e);
 
 }  // namespace smile::experiment

@@ -372,13 +372,13 @@ Novelty novelty(const Experiment& e, TaskAccumulator& predictive, bool has_targe
 }
 
 /// How well the predictions tell the set of `evaluation_args.ood` from the test set.
-void evaluate_out_of_distribution(Evaluation& evaluation, const PredictionRows& rows,
+void evaluate_out_of_distribution(Evaluation& evaluation, const OutOfDistribution& set,
                                   std::span<const ChainDraws> chains, TaskAccumulator& test,
                                   std::size_t threads) {
   const Experiment& e = evaluation.e;
-  const bool has_targets = !rows.targets.empty() && std::none_of(rows.targets.begin(), rows.targets.end(),
-                                                                 [](double y) { return std::isnan(y); });
-  const std::vector<double> targets = has_targets ? rows.targets : std::vector<double>(rows.rows);
+  const bool has_targets = !set.targets.empty();
+  const std::vector<double> targets =
+      has_targets ? set.targets : std::vector<double>(set.network->points(Part::test));
   std::vector<std::size_t> counts;
   for (const auto& chain : chains) counts.push_back(chain.count);
   RegressionOptions options = evaluation.regression();
@@ -386,7 +386,7 @@ void evaluate_out_of_distribution(Evaluation& evaluation, const PredictionRows& 
   TaskAccumulator predictive(e.config.task(), e.outputs(), targets, counts, options,
                              evaluation.classification());
   for_each_prediction(
-      *network_over(e, rows), Part::test, chains, threads,
+      *set.network, Part::test, chains, threads,
       [&](std::size_t chain, std::size_t draw, std::span<const float> position,
           std::span<const float> outputs) { predictive.add(chain, draw, position, outputs); },
       [](std::size_t) { return true; }, complete_draws(e, *e.network, evaluation.directory.path()));

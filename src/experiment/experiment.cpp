@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "experiment/draws.hpp"
 #include "experiment/laplace_of.hpp"
 #include "experiment/network_data.hpp"
 #include "smile/config/options.hpp"
@@ -159,12 +160,7 @@ Experiment prepare(const Config& given, const std::shared_ptr<const Table>& tabl
       e.engine()->read_parameters(file, *e.network,
                                   config.training.warmstart.warmstart_subset ? &rest : nullptr);
     }
-  if (config.evaluation_args.ood) {
-    if (config.data.data_type != DataKind::tabular)
-      throw Error(config.place("evaluation_args.ood"), "out-of-distribution sets are for tables",
-                  "leave the key out");
-    e.out_of_distribution = load_prediction_rows(*config.evaluation_args.ood, config.data.table, e.info);
-  }
+  if (config.evaluation_args.ood) e.out_of_distribution = load_out_of_distribution(e);
   if (e.engine() && !e.engine()->why_one_thread().empty())
     e.warnings.push_back("one chain is computed at a time: " + e.engine()->why_one_thread());
   return e;

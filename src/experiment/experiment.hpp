@@ -26,6 +26,12 @@
 
 namespace smile::experiment {
 
+/// A set that is not of the training data's kind.
+struct OutOfDistribution {
+  std::shared_ptr<const Network> network;  ///< over its rows, as test rows
+  std::vector<double> targets;             ///< of all rows; empty where one has none, and of images
+};
+
 struct Experiment {
   Config config;
   DatasetInfo info;
@@ -34,9 +40,9 @@ struct Experiment {
   ParameterLayout layout;  ///< what is sampled
   /// Where some parameters stay at their member's values (`params_frozen`); else null. Members are whole.
   std::shared_ptr<const FrozenParameters> frozen;
-  FcnSpec spec;                                       ///< native engine only
-  MemberData training;                                ///< native engine only: training and validation rows
-  std::optional<PredictionRows> out_of_distribution;  ///< of `evaluation_args.ood`
+  FcnSpec spec;                                          ///< native engine only
+  MemberData training;                                   ///< native engine only: training and validation rows
+  std::optional<OutOfDistribution> out_of_distribution;  ///< of `evaluation_args.ood`
   std::shared_ptr<const Prior> prior;  ///< null until complete_prior(), where it follows from the members
   RunLengths lengths;
   std::vector<std::string> warnings;

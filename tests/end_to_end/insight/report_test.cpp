@@ -11,6 +11,7 @@
 #include "browser.hpp"
 #include "end_to_end/pipeline/program.hpp"
 #include "smile/files/npy.hpp"
+#include "smile/random/stream.hpp"
 
 namespace smile::test {
 namespace {
@@ -358,6 +359,33 @@ TEST(Report, CoverageOfNinetyPercentIntervalsAgreesWithAnIndependentComputation)
   ASSERT_TRUE(std::regex_search(html, found,
                                 std::regex("90 % intervals hold</div><div class=\"value\">([0-9.]+) %")));
   EXPECT_NEAR(std::stod(found[1]), 100 * double(inside) / double(target.size()), 0.051);
+}
+
+/// Images that training never saw the like of: noise beside photographs of clothes; and photographs of
+/// clothes beside themselves, which nobody can tell apart.
+TEST(OutOfDistribution, OfImagesIsToldApart) {
+  TemporaryFolder folder;
+  const std::string fashion = std::string(SMILE_SOURCE_DIR) + "/data/fashion-mnist-small";
+  std::string noise("\0\0\x08\x03\0\0\0\x64\0\0\0\x1c\0\0\0\x1c", 16);  // 100 images of 28 by 28
+  Stream stream({.seed = 4, .purpose = Purpose::split});
+  for (int i = 0; i < 100 * 28 * 28; ++i) noise += char(stream.below(256));
+  const auto config = folder.write(
+      "config.yaml", "data: {path: " + fashion +
+                         ", data_type: image, task: class, flatten: true}\nmodel: {hidden_structure: [16, "
+                         "10]}\ntraining: {warmstart: {max_epochs: 10}, sampler: {n_chains: 2, "
+                         "warmup_steps: 200, n_samples: 400, n_thinning: 20}}\n");
+  const auto auroc = [&](const std::string& name, const fs::path& set) {
+    const Outcome outcome = smile(
+        {"run", config, "--out", folder / name, "--quiet", "--set", "evaluation_args.ood=" + set.string()});
+    EXPECT_EQ(outcome.status, 0) << outcome.error;
+    const json file = json::parse(content_of(folder / name / "eval/metrics.json"));
+    for (const json& row : file["metrics"])
+      if (row["name"] == "OOD AUROC of entropy") return double(row["sampling"]);
+    return std::nan("");
+  };
+  EXPECT_NEAR(auroc("same", fashion + "/t10k-images-idx3-ubyte.gz"), 0.5, 0.1);
+  const double told_apart = auroc("noise", folder.write("noise-idx3-ubyte", noise));
+  EXPECT_GT(told_apart, 0.8) << "the network is as sure of noise as of clothes";
 }
 
 /// The first sentences say whether the model is any good, with the numbers of the run's files.
