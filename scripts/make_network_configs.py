@@ -54,7 +54,7 @@ def steps_of(name, *steps):
 def csgld(first, last, exploration=0.33, cycles=4):
     return {"name": "csgld", "scheduler_config_samp": {"name": "cosine", "init_step_size": first,
                                                        "target_step_size": last, "n_cycles": cycles,
-                                                       "exploration": exploration}, "warmup_steps": 0}
+                                                       "exploration": exploration}}
 
 
 # name: (comment, configuration, {search name: (comment, search)})
@@ -74,7 +74,7 @@ def samplers(*alternatives):
 
 LENET = {"model": "LeNet", "activation": "gelu"}
 APPROXIMATIONS = samplers({"name": "ivon", "step_size": 0.03},
-                          {"name": "laplace", "laplace_form": "last_layer", "laplace_prior": "marginal_likelihood", "warmup_steps": 0})
+                          {"name": "laplace", "laplace_form": "last_layer", "laplace_prior": "marginal_likelihood"})
 T6 = samplers({"name": "sghmc", "step_size": 0.001, "mdecay": 0.05}, {"name": "adasghmc", "step_size": 0.001, "mdecay": 0.05}, {"name": "smile-naive", "step_size": 0.0001},
               {"name": "psmile-naive", "step_size": 0.01}, {"name": "smile", "step_size": 0.001},
               {"name": "psmile", "step_size": 0.01}, {"name": "psmile-auto"})
@@ -92,8 +92,8 @@ row("lenet-small", "T6, F7 reduced: LeNet on 4,000 images of Fashion-MNIST",
     {"samplers": ("T6 reduced", T6),
      "approximations": ("T6 reduced, IVON and Laplace", samplers(
          {"name": "ivon", "step_size": 0.03, "warmup_steps": 3000},
-         {"name": "laplace", "laplace_form": "last_layer", "laplace_prior": "marginal_likelihood", "warmup_steps": 0},
-         {"name": "laplace", "laplace_form": "diagonal", "laplace_prior": "marginal_likelihood", "warmup_steps": 0})),
+         {"name": "laplace", "laplace_form": "last_layer", "laplace_prior": "marginal_likelihood"},
+         {"name": "laplace", "laplace_form": "diagonal", "laplace_prior": "marginal_likelihood"})),
      "rules": ("fixed step, energy rule and turning-angle rule (spec 1.13) from several starting steps",
                {"training": {"sampler": [{"name": name, "step_size": step}
                                          for step in (1e-4, 1e-3, 1e-2, 1e-1)

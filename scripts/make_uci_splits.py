@@ -59,7 +59,7 @@ training:
     - {{name: psmile-auto}}
     - {{name: mclmc, step_size_init: 0.01, desired_energy_var_start: 0.5, desired_energy_var_end: 0.1}}
     - {{name: ivon, n_samples: 1000, n_thinning: 1}}
-    - {{name: laplace, laplace_prior: marginal_likelihood, warmup_steps: 0, n_samples: 1000, n_thinning: 1}}
+    - {{name: laplace, laplace_prior: marginal_likelihood, n_samples: 1000, n_thinning: 1}}
 """
 
 

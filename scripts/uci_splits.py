@@ -22,7 +22,7 @@ METHODS = {
               "training.sampler.desired_energy_var_start": 0.5, "training.sampler.desired_energy_var_end": 0.1},
     "ivon": {"training.sampler.name": "ivon", "training.sampler.n_samples": 1000, "training.sampler.n_thinning": 1},
     "laplace": {"training.sampler.name": "laplace", "training.sampler.laplace_prior": "marginal_likelihood",
-                "training.sampler.warmup_steps": 0, "training.sampler.n_samples": 1000, "training.sampler.n_thinning": 1},
+                "training.sampler.n_samples": 1000, "training.sampler.n_thinning": 1},
 }
 SHORT = {"training.sampler.warmup_steps": 5000, "training.sampler.n_samples": 1000, "training.sampler.n_thinning": 1}
 

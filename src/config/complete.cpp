@@ -290,10 +290,6 @@ void check_sampler(const Config& config) {
         std::to_string(sampler.burn_in) + " leaves none of the " + std::to_string(stored) + " stored samples",
         "write at most " + std::to_string(stored - 1));
   }
-  if (sampler.row().dynamics == Dynamics::laplace && sampler.warmup_steps > 0)
-    throw Error(config.place(prefix + "warmup_steps"),
-                std::to_string(sampler.warmup_steps) + ": a Laplace approximation has no warm-up",
-                "write 0, or leave the key out");
   if (sampler.step.temperature == 0 && !sampler.row().has_key("temperature"))
     throw Error(config.place(prefix + "temperature"),
                 "0 leaves no posterior that " + sampler.name + " could sample", "write a number above 0");

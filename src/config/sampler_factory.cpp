@@ -37,7 +37,8 @@ RunLengths make_run_lengths(const SamplerConfig& config, std::size_t observation
   std::uint64_t times = config.row().adjusted() ? 1 : std::uint64_t(config.n_integration_steps);
   if (config.epoch_wise_sampling && config.is_stochastic() && config.batch_size)
     times *= std::max<std::uint64_t>(1, observations / std::uint64_t(*config.batch_size));
-  lengths.plan.warmup_steps = std::uint64_t(config.warmup_steps) * times;
+  const bool warms_up = config.row().dynamics != Dynamics::laplace;
+  lengths.plan.warmup_steps = warms_up ? std::uint64_t(config.warmup_steps) * times : 0;
   lengths.plan.sampling_steps = std::uint64_t(config.n_samples) * times;
   lengths.thinning = std::uint64_t(config.n_thinning) * times;
   return lengths;

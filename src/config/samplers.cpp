@@ -155,7 +155,7 @@ std::deque<SamplerRow>& rows() {
        .stochastic = false,
        .vectors = 8,
        .keys = {"laplace_form", "laplace_prior"},
-       .defaults = {{"warmup_steps", "0"}, {"n_samples", "1000"}, {"n_thinning", "1"}}},
+       .defaults = {{"n_samples", "1000"}, {"n_thinning", "1"}}},
       {.name = "sgdmom", .doc = "stochastic gradient descent with momentum", .available = false},
   };
   return table;

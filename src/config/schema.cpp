@@ -98,6 +98,8 @@ const auto kStochastic = Condition{"all but mclmc, hmc, nuts, mams, laplace",
                                    [](const Config& c) { return sampler(c).is_stochastic(); }};
 const auto kAdjusted =
     Condition{"hmc, nuts, mams", [](const Config& c) { return sampler(c).row().adjusted(); }};
+const auto kWarmsUp = Condition{
+    "all but laplace", [](const Config& c) { return sampler(c).row().dynamics != Dynamics::laplace; }};
 const auto kGuardedGradients =
     Condition{"all but hmc, nuts, mams, laplace", [](const Config& c) {
                 return !sampler(c).row().adjusted() && sampler(c).row().dynamics != Dynamics::laplace;
@@ -484,7 +486,7 @@ std::vector<Key> sampler_keys() {
       {"training.sampler.n_chains", SMILE_AT(training.sampler.n_chains),
        "chains, and members of the deep ensemble", always, count_up_to(65536)},
       {"training.sampler.warmup_steps", SMILE_AT(training.sampler.warmup_steps),
-       "steps before the first sample", always, at_least(0)},
+       "steps before the first sample", kWarmsUp, at_least(0)},
       {"training.sampler.n_samples", SMILE_AT(training.sampler.n_samples),
        "steps of the sampling phase, before thinning", always, at_least(1)},
       {"training.sampler.n_thinning", SMILE_AT(training.sampler.n_thinning),
