@@ -54,7 +54,7 @@ def steps_of(name, *steps):
 def csgld(first, last, exploration=0.33, cycles=4):
     return {"name": "csgld", "scheduler_config_samp": {"name": "cosine", "init_step_size": first,
                                                        "target_step_size": last, "n_cycles": cycles,
-                                                       "exploration": exploration}}
+                                                       "exploration": exploration}, "warmup_steps": 0}
 
 
 # name: (comment, configuration, {search name: (comment, search)})
