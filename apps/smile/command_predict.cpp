@@ -29,7 +29,8 @@ int predict(const PredictArguments& arguments) {
   if (!arguments.quiet)
     for (const auto& remark : summary.remarks) printer.message("warning: " + remark);
   std::FILE* lines = lines_beside(arguments.out);
-  for (const auto& [name, value] : summary.scores) put(fmt::format("{}: {}\n", name, number_text(value, 4)), lines);
+  for (const auto& [name, value] : summary.scores)
+    put(fmt::format("{}: {}\n", name, number_text(value, 4)), lines);
   put(summary.file + "\n", lines);
   return 0;
 }
