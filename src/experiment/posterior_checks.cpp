@@ -140,7 +140,8 @@ std::optional<PosteriorChecks> check_posterior(const Experiment& e, std::span<co
         if (plan.on_draw) plan.on_draw(done);
       });
   if (plan.stop && plan.stop->load()) return std::nullopt;
-  const double temperature = std::max(e.config.training.sampler.step.temperature, 1e-300);
+  // Without noise (sgld at T = 0) there is no posterior to compare with: the values stay as they are.
+  const double wanted = e.config.training.sampler.step.temperature, temperature = wanted > 0 ? wanted : 1;
   PosteriorChecks out;
   out.layers = layers_of(e.layout, sums);
   // 1 is right at any temperature of the posterior that was sampled.
